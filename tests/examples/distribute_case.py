@@ -2,8 +2,10 @@
 """Cases of the tests of distribute_shots: the program of a shot, and sites."""
 
 import os
+import random
 import subprocess
 import sys
+import time
 
 import services
 import support
@@ -116,3 +118,29 @@ class PlacesCase(DistributeCase):
                               env={**os.environ, **(environment or {})}, capture_output=True, timeout=500)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
+
+    def finish_with_kills(self, begin, seconds, kills, attempts, seed, after_kill=lambda: None):
+        """Starts a run until it succeeds, and kills it after random times. Returns the number of kills.
+
+        begin(resume) starts the process, from the second time with --resume. A time before a kill is
+        between both `seconds`; `kills` is the largest number of kills, `attempts` that of starts. The third
+        kill also cuts the connection of ssh for half a second.
+        """
+        times = random.Random(seed)
+        done = 0
+        for attempt in range(attempts):
+            process = begin(["--resume"] if attempt else [])
+            try:
+                text, _ = process.communicate(timeout=times.uniform(*seconds) if done < kills else 400)
+                self.assertEqual(process.returncode, 0, text)
+                return done
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+            done += 1
+            after_kill()
+            if done == 3 and self.sshd:
+                self.sshd.cut()
+                time.sleep(0.5)
+                self.sshd.begin()
+        return self.fail(f"the run has not succeeded after {attempts} starts")

@@ -161,7 +161,7 @@ class NothingIsLost:
         before["to_write"] = before["earlier_files"] = ["thesis.txt"]
         self.write("out/summary.json", json.dumps(before))
         for name in ("out/" + self.former, "out/mine.npy", "beside.npy", self.former, "out/thesis.txt"):
-            self.write(name, "of somebody")
+            self.write(name, "foreign")
         # a failing run changes no file
         done = self.run_small("--space", "nowhere")
         self.assertEqual(done.returncode, 2)
@@ -170,14 +170,14 @@ class NothingIsLost:
         self.assertEqual(self.run_small().returncode, 0)
         self.assertFalse(os.path.exists(self.path("out/" + self.former)))
         for name in ("out/mine.npy", "beside.npy", self.former, "out/thesis.txt"):
-            self.assertEqual(self.content(name), b"of somebody", name)
+            self.assertEqual(self.content(name), b"foreign", name)
         self.assertEqual(sorted(self.summary()["files"]),
                          [n for n in self.files() if n not in ("mine.npy", "thesis.txt")])
 
     def test_results_go_through_no_link(self):
         """Names of results that lead elsewhere, or are no files, are refused; their targets stay."""
         self.assertEqual(self.run_small().returncode, 0)
-        self.write("archive.npy", "of somebody")
+        self.write("archive.npy", "foreign")
         os.mkdir(self.path("folder"))
 
         def link(path):
@@ -192,7 +192,7 @@ class NothingIsLost:
                                (os.mkdir, "a folder"), (os.mkfifo, "named pipe")):
                 make(path)
                 self.assert_refused(self.run_small(), f"out/{name} is a", kind, "move it away")
-                self.assertEqual(self.content("archive.npy"), b"of somebody")
+                self.assertEqual(self.content("archive.npy"), b"foreign")
                 self.assertFalse(os.path.exists(self.path("nothing")))
                 self.assertTrue(os.path.lexists(path))
                 (os.rmdir if make is os.mkdir else os.remove)(path)
@@ -205,7 +205,7 @@ class NothingIsLost:
         os.symlink("elsewhere", self.path("out"))
         done = self.run_small()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.content("archive.npy"), b"of somebody")
+        self.assertEqual(self.content("archive.npy"), b"foreign")
         self.assertTrue(os.path.islink(self.path("out")))
 
     def test_messages_are_one_line(self):
@@ -240,18 +240,18 @@ class NothingIsLost:
                 self.assertRegex(done.stderr, "ulimit -v", (arguments, mebibytes))
         self.assertGreater(refused, 0)
 
-    def test_a_lock_that_is_a_file_of_somebody(self):
+    def test_a_lock_that_is_a_foreign_file(self):
         os.mkdir(self.path("out"))
-        self.write("mine.txt", "of somebody")
+        self.write("mine.txt", "foreign")
         lock = self.path("out/.moho_lock")
         for make, word in ((lambda: os.link(self.path("mine.txt"), lock), "hard link"),
                            (lambda: os.symlink(self.path("mine.txt"), lock), "symbolic link"),
                            (lambda: os.symlink(self.path("nothing"), lock), "symbolic link"),
-                           (lambda: self.write("out/.moho_lock", "of somebody"), "text that no run wrote"),
+                           (lambda: self.write("out/.moho_lock", "foreign"), "text that no run wrote"),
                            (lambda: os.mkfifo(lock), "named pipe")):
             make()
             self.assert_refused(self.run_small(), "out/.moho_lock", word, "move it away")
-            self.assertEqual(self.content("mine.txt"), b"of somebody")
+            self.assertEqual(self.content("mine.txt"), b"foreign")
             self.assertFalse(os.path.exists(self.path("nothing")))
             self.assertEqual(self.files(), [".moho_lock"])
             os.remove(lock)
@@ -260,9 +260,9 @@ class NothingIsLost:
         os.mkdir(self.path("out"))
         with open(self.path("out/.moho_lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            lock.write("somebody, process 12 on earth, since yesterday\n")
+            lock.write("a run, process 12 on earth, since yesterday\n")
             lock.flush()
-            self.assert_refused(self.run_small(), "in use by somebody, process 12 on earth, since yesterday")
+            self.assert_refused(self.run_small(), "in use by a run, process 12 on earth, since yesterday")
             self.assertEqual(self.files(), [".moho_lock"])
         # the process with the lock was killed: its lock file still exists
         self.assertEqual(self.run_small().returncode, 0)

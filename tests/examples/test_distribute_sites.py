@@ -481,24 +481,11 @@ exec {self.inverter} "$@"
         environment = self.places(programs=programs)
         command = [self.inverter, *self.survey, "--no-plot", "--out", "many", "--sites",
                    self.path("sites.cfg"), "--max-attempts", "50", "--pause", "0.2"]
-        random.seed(7)
-        kills = 0
-        for attempt in range(200):
-            process = subprocess.Popen([*command, *(["--resume"] if attempt else [])], cwd=self.folder,
-                                       text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                       env={**os.environ, **environment})
-            try:
-                text, _ = process.communicate(timeout=random.uniform(0.2, 8.0) if kills < 6 else 400)
-                self.assertEqual(process.returncode, 0, text)
-                break
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-                kills += 1
-                if kills == 3 and self.sshd:
-                    self.sshd.cut()
-                    time.sleep(0.5)
-                    self.sshd.begin()
+        kills = self.finish_with_kills(
+            lambda resume: subprocess.Popen([*command, *resume], cwd=self.folder, text=True,
+                                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                            env={**os.environ, **environment}),
+            seconds=(0.2, 8.0), kills=6, attempts=200, seed=7)
         self.assertGreater(kills, 2)
         # at least one full cycle of faults
         self.assertGreater(len(open(count).read().split()), 7)

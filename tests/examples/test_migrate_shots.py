@@ -132,7 +132,7 @@ class Images(Case):
     def test_a_folder_of_the_user_stays(self):
         for name in ("snapshots", ".moho_snapshots"):
             os.makedirs(self.path("other/" + name))
-            self.write(f"other/{name}/thesis.txt", "of somebody")
+            self.write(f"other/{name}/thesis.txt", "foreign")
         options = ["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "disk", "--disk", "1G"]
         done = self.call(*options, "--no-plot", "--out", "other")
         self.assertEqual(done.returncode, 2, done.stderr)

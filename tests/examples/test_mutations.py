@@ -97,7 +97,7 @@ DEEP = {
 RESULTS = {"trace_rays": "traveltime.npy", "first_arrivals": "times.npy", "model_waves": "vp.npy",
            "stream_waves": "wavefield.npy", "migrate_shots": "image.npy", "invert_waves": "vp.npy",
            "model_gravity": "gz.npy"}
-OF_OTHERS = b"of somebody"
+OF_OTHERS = b"foreign"
 
 
 def good_commands():
@@ -441,9 +441,9 @@ class Run:
             try:
                 with open(os.path.join(where, name), "rb") as file:
                     if file.read() != OF_OTHERS:
-                        return f"writes into {name} of somebody ({self.placed})"
+                        return f"writes into the foreign file {name} ({self.placed})"
             except OSError as error:
-                return f"removes {name} of somebody ({self.placed}): {error}"
+                return f"removes the foreign file {name} ({self.placed}): {error}"
         return "writes through a link" if os.path.lexists(os.path.join(folder, "kept/none")) else ""
 
     def judge(self, status, text, said, told, folder):

@@ -6,11 +6,9 @@ Remote sites are folders of this machine, reached by ssh on the loopback interfa
 
 import glob
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
 
 import distribute_case
 import services
@@ -286,25 +284,14 @@ case $(( $(wc -l < {count}) % 7 )) in
 5) kill -9 $$ ;;
 esac""")
         self.remote(2, here=True, programs={0: faulty, 1: faulty})
-        random.seed(5)
-        kills = relays = 0
-        for attempt in range(100):
-            process = self.begin_many(12, "--max-attempts", "50", "--pause", "0.2",
-                                      *(["--resume"] if attempt else []))
-            try:
-                text, _ = process.communicate(timeout=random.uniform(0.2, 0.8) if kills < 5 else 400)
-                self.assertEqual(process.returncode, 0, text)
-                break
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-                kills += 1
+
+        def kill_relays():
             for lock in glob.glob(self.path("far*/*/relay.pid")):
-                relays += self.kill_relay(lock)
-            if kills == 3:
-                self.sshd.cut()
-                time.sleep(0.5)
-                self.sshd.begin()
+                self.kill_relay(lock)
+
+        kills = self.finish_with_kills(
+            lambda resume: self.begin_many(12, "--max-attempts", "50", "--pause", "0.2", *resume),
+            seconds=(0.2, 0.8), kills=5, attempts=100, seed=5, after_kill=kill_relays)
         self.assertGreater(kills, 2)
         self.assertGreater(len(open(count).read().split()), 7)
         self.assert_one_process()

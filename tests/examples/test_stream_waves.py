@@ -793,7 +793,7 @@ class BadInput(Case):
             for more in ([], ["--resume"]):
                 self.refuse(["--vp", "v.npy", "--spacing", "10", "--host-volume", name, *more],
                             f"--host-volume: {name} would replace --vp v.npy")
-        self.write("notes", "of somebody" * 1000)
+        self.write("notes", "foreign" * 1000)
         for more in ([], ["--resume"]):
             self.refuse([*self.section, "--host-volume", "notes", *more], "--host-volume: the volume 'notes'",
                         "is no volume of a run")
@@ -803,7 +803,7 @@ class BadInput(Case):
         with open(self.path("v.npy"), "rb") as file:
             self.assertEqual(file.read(), content)
         with open(self.path("notes"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "of somebody" * 1000)
+            self.assertEqual(file.read(), "foreign" * 1000)
 
     def test_a_refused_shot_leaves_no_volume(self):
         volume = ["--host-volume", "volume", "--block", "8", "--updates", "3"]

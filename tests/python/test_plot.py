@@ -118,7 +118,7 @@ class Waves(Case):
         self.drawn(figure)
         self.assertEqual(len(titles(figure)), 6)
         self.assertIn("0.200 s, x = 100 m", titles(figure))
-        fields[0, 5:, 3] = float("nan")  # where there is no number, the velocity is seen
+        fields[0, 5:, 3] = float("nan")  # at NaN the velocity is visible
         self.drawn(moho.plot.snapshots(fields, [0.1, 0.2], velocity, spacing=10, sources=[(100, 50, 20)]))
 
     def test_snapshots_of_a_shot_with_its_domains(self):

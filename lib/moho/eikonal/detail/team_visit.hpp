@@ -227,7 +227,7 @@ struct TeamVisit {
     return own;
   }
 
-  /// Solves the nodes of the team until none changes.
+  /// Solves the nodes of the team until no value changes.
   /// \param flags zeros of three rounds, which take them in turn: a node has changed
   /// \param now value of the node of this thread, in and out
   /// \param rounds their number, out

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Device memory that ranks of one machine write for each other (internal).
+/// \brief Device memory that ranks of one machine write into for each other (internal).
 ///
 /// A rank passes the handle of an allocation to a neighbour, which maps it and copies planes into
 /// it, across NVLink or PCIe between two devices. MPI only carries the handles, and a byte when a
@@ -19,7 +19,6 @@
 #include <cstring>
 #include <fstream>
 #include <mutex>
-#include <string>
 #include <vector>
 
 namespace moho::stream {
@@ -41,12 +40,12 @@ struct SlabSides {
 
 /// An allocation that another process may map, as a message.
 struct PeerOffer {
-  std::int64_t bytes = 0;         ///< 0: no allocation
-  std::uint64_t machine = 0;      ///< number of the machine
-  unsigned char handle[64] = {};  ///< of CUDA, for another process
+  std::int64_t bytes = 0;             ///< 0: no allocation
+  std::array<char, 40> machine = {};  ///< identifies the machine since its last start
+  unsigned char handle[64] = {};      ///< of CUDA, for another process
 };
 
-/// \brief Memory of this device that a neighbour writes.
+/// \brief Memory of this device into which a neighbour writes.
 ///
 /// Host memory is not shared.
 template <class Memory>
@@ -72,20 +71,17 @@ class PeerOutbox {
 
 namespace detail {
 
-/// Returns a number of the machine since its last start, other than that of any other machine.
-inline std::uint64_t machine_number() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string text;
-  std::getline(file, text);
-  std::uint64_t number = 1469598103934665603u;  // FNV-1a
-  for (const char c : text) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return number;
+/// Returns the identifier that Linux gives a machine at its start; zeros on other systems.
+inline std::array<char, 40> machine_id() {
+  std::array<char, 40> id = {};
+  std::ifstream("/proc/sys/kernel/random/boot_id").read(id.data(), 36);
+  return id;
 }
 
 /// \brief Device memory that other processes may have mapped.
 ///
-/// It is freed when the process ends, since a process must not free memory that another one still
-/// maps. Until then later users take it.
+/// A process must not free memory that another one still maps. Returned memory is therefore kept
+/// for later calls of take(), and freed when the process ends.
 class SharedAllocations {
  public:
   struct Allocation {
@@ -98,7 +94,7 @@ class SharedAllocations {
     static SharedAllocations all;
     return all;
   }
-  /// Returns memory of the current device, null if it has not enough.
+  /// Returns memory of the current device, null if its free memory does not suffice.
   char* take(int device, std::size_t bytes) {
     const std::lock_guard lock(m_mutex);
     for (Allocation& one : m_all) {
@@ -114,6 +110,7 @@ class SharedAllocations {
     m_all.push_back({static_cast<char*>(data), bytes, device, true});
     return static_cast<char*>(data);
   }
+  /// Returns memory for later calls of take().
   void give(char* data) {
     const std::lock_guard lock(m_mutex);
     for (Allocation& one : m_all) {
@@ -149,7 +146,7 @@ class PeerInbox<Kokkos::CudaSpace> {
       return offer;
     }
     offer.bytes = static_cast<std::int64_t>(bytes);
-    offer.machine = detail::machine_number();
+    offer.machine = detail::machine_id();
     std::memcpy(offer.handle, &handle, sizeof(handle));
     return offer;
   }
@@ -174,7 +171,7 @@ class PeerOutbox<Kokkos::CudaSpace> {
   bool open(const Instance<Kokkos::CudaSpace>& exec, const PeerOffer& offer) {
     const moho::detail::ScopedDevice on(exec);
     close();
-    if (offer.bytes == 0 || offer.machine != detail::machine_number()) return false;
+    if (offer.bytes == 0 || offer.machine != detail::machine_id()) return false;
     cudaIpcMemHandle_t handle;
     std::memcpy(&handle, offer.handle, sizeof(handle));
     void* data = nullptr;

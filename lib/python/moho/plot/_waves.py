@@ -308,6 +308,6 @@ def _draw_wavefield(section, axes, under, limits, values, colour_map):
     """Draws pale greys of the velocity, and over them the wavefield, transparent where it is weak."""
     wide = limits[1] - limits[0]
     back = section.draw(axes, under, cmap="Greys", vmin=limits[0] - 0.6 * wide, vmax=limits[1] + 1.2 * wide)
-    alpha = np.clip(2.5 * np.nan_to_num(np.abs(values)), 0.0, 1.0) ** 0.7  # nothing where there is no number
+    alpha = np.clip(2.5 * np.nan_to_num(np.abs(values)), 0.0, 1.0) ** 0.7  # transparent at NaN
     section.draw(axes, values, cmap=colour_map, vmin=-1.0, vmax=1.0, alpha=alpha)
     return back
