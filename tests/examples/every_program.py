@@ -260,9 +260,9 @@ class NothingIsLost:
         os.mkdir(self.path("out"))
         with open(self.path("out/.moho_lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            lock.write("a run, process 12 on earth, since yesterday\n")
+            lock.write("program, process 12 on earth, since yesterday\n")
             lock.flush()
-            self.assert_refused(self.run_small(), "in use by a run, process 12 on earth, since yesterday")
+            self.assert_refused(self.run_small(), "in use by program, process 12 on earth, since yesterday")
             self.assertEqual(self.files(), [".moho_lock"])
         # the process with the lock was killed: its lock file still exists
         self.assertEqual(self.run_small().returncode, 0)
