@@ -147,6 +147,15 @@ void add_variants(const std::string& space) {
         add(base(space, medium, cube(n)));
       }
     }
+    // grids with few teams for a device
+    for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti}) {
+      for (const std::int64_t n : {128, 192, 256}) {
+        if (host) continue;
+        WaveCase layers = base(space, medium, cube(n));
+        layers.settings.boundary = WaveBoundary::cpml;
+        add(layers);
+      }
+    }
   }
   for (const WaveMedium medium : main_media) {
     WaveCase what = base(space, medium,

@@ -156,6 +156,17 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void* address) {
 #endif
 }
 
+/// Returns the multiprocessors of a CUDA device; of another space its concurrent threads.
+template <class Exec>
+int multiprocessors(const Exec& space) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
+    return space.cuda_device_prop().multiProcessorCount;
+  }
+#endif
+  return space.concurrency();
+}
+
 /// Returns the policy with Kokkos's hint that its kernel is short.
 ///
 /// On CUDA the functor is then passed as an argument of the launch. Without the hint a functor of

@@ -139,7 +139,7 @@ void launch_lambda(const Instance<Memory>& exec, const wave::kernel::StepArgumen
     for (int d = 0; d + 1 < Dim; ++d) {
       kernel.aligned = kernel.aligned && to.nodes.strides[d] % width == 0;
     }
-    const std::int64_t teams = kernel.march.tiles.cover(s);
+    const std::int64_t teams = kernel.march.tiles.cover(s, multiprocessors(exec.space()));
     const typename Kernel::March::Policy policy(exec.space(), static_cast<int>(teams),
                                                 Kernel::March::threads);
     Kokkos::parallel_for("moho::fwi::step_lambda", light_weight(policy), kernel);

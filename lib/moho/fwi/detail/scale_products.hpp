@@ -341,7 +341,7 @@ void launch_products(const Instance<Memory>& exec, const wave::kernel::StepArgum
     kernel.march.s = s;
     kernel.add = add;
     kernel.shots = shots;
-    const std::int64_t teams = kernel.march.tiles.cover(s) * s.shots;
+    const std::int64_t teams = kernel.march.tiles.cover(s, multiprocessors(exec.space())) * s.shots;
     constexpr std::int64_t width = Kernel::width;
     bool aligned = true;
     const auto look = [&](const T* start, const DenseBox<Dim>& nodes) {

@@ -577,18 +577,29 @@ struct DeviceLayerMarch
     if constexpr (Dim == 2) {
       if (section_step<stencil, T, radius, true>(exec, arguments)) return;
     }
-    run(exec, arguments);
+    LayerCut cut;
+    if (stencil == Stencil::vti) cut.planes = 8;
+    run(exec, arguments, cut);
   }
   /// Steps the box of the arguments with a given cut.
   static void run(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments,
-                  const LayerCut& cut = {}) {
+                  LayerCut cut = {}) {
     DeviceLayerMarch kernel;
     kernel.march.s = kernel.rims.s = arguments.s;
     for (int d = 0; d < 3; ++d) {
       kernel.layers[d] = arguments.layers[d];
       for (int k = 0; k <= largest_layer_radius; ++k) kernel.slopes[d][k] = arguments.slope[d][k];
     }
-    const std::int64_t teams = kernel.cover(cut) * arguments.s.shots;
+    std::int64_t teams = kernel.cover(cut) * arguments.s.shots;
+    if (Dim == 3) {
+      // shorter marches where there are too few teams to fill the device
+      const std::int64_t enough = 5 * std::int64_t(multiprocessors(exec.space()));
+      while (teams < enough && cut.rim_planes > 8) {
+        cut.rim_planes /= 2;
+        cut.planes = std::min(cut.planes, std::max(cut.rim_planes / 2, 8));
+        teams = kernel.cover(cut) * arguments.s.shots;
+      }
+    }
     Policy policy(exec.space(), static_cast<int>(teams), threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes() + 16));
     Kokkos::parallel_for("moho::wave::layered_step", light_weight(policy), kernel);

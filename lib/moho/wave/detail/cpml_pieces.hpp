@@ -31,8 +31,8 @@ struct LayerPiece {
 struct LayerCut {
   int lanes = 16;     ///< threads along z outside the reach of layers across y or z
   int rim_lanes = 8;  ///< threads along z within that reach
-  int planes = 32;    ///< largest number of planes of a march
-  int rim_planes = 64;
+  int planes = 16;    ///< largest number of planes of a march
+  int rim_planes = 32;
   int section_planes = 4;  ///< planes in 2D: short marches give more teams
   int section_rim_planes = 4;
   int section_planes_of_several = 16;  ///< planes in 2D, in a launch for several wavefields

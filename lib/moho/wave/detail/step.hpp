@@ -43,7 +43,7 @@ void launch_teams(const char* label, const Instance<MemoryOf<Exec>>& exec,
                   const StepArguments<T>& s) {
   Kernel kernel;
   kernel.s = s;
-  const std::int64_t teams = kernel.tiles.cover(s) * s.shots;
+  const std::int64_t teams = kernel.tiles.cover(s, multiprocessors(exec.space())) * s.shots;
   typename Kernel::Policy policy(exec.space(), static_cast<int>(teams), Kernel::threads);
   if (Kernel::scratch() > 0) policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch()));
   Kokkos::parallel_for(label, light_weight(policy), kernel);

@@ -51,7 +51,7 @@ struct DeviceFletcherTti {
   struct Tiles {
     std::int64_t first_z;
     int tiles_z, tiles_y;
-    std::int64_t cover(const StepArguments<T>& box) {
+    std::int64_t cover(const StepArguments<T>& box, int) {
       first_z = box.lower[2] / width * width;
       tiles_z = static_cast<int>((box.upper[2] - first_z + lanes - 1) / lanes);
       tiles_y = static_cast<int>((box.upper[1] - box.lower[1] + rows - 1) / rows);
