@@ -94,6 +94,14 @@ void expect_same_parts_on_all_ways(const Instance<Memory>& exec) {
       const bool below = ranks.rank() == r + 1 && peers.sides[0];
       EXPECT_EQ(ranks.least(above ? 0 : 1), ranks.least(below ? 0 : 1));
     }
+    for (const auto side : {SlabSides::previous, SlabSides::next}) {
+      EXPECT_TRUE(peers.sides[side] || !peers.signals[side]);
+    }
+    // the same with waiting ranks in place of events
+    stream::StreamPeers waiting = peers;
+    waiting.signals = {};
+    ranks.set_peers(waiting);
+    expect_parts_of_neighbours(exec, ranks);
   }
   ranks.set_peers({});
   expect_parts_of_neighbours(exec, ranks);

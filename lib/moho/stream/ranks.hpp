@@ -17,6 +17,8 @@ namespace moho::stream {
 /// Ranks that write into the memory of each other's devices.
 struct StreamPeers {
   std::array<bool, 2> sides = {};  ///< this rank and the previous one; this rank and the next one
+  /// The same sides, where ranks also wait for events of each other's devices.
+  std::array<bool, 2> signals = {};
   bool anywhere = false;           ///< some neighbours among all ranks
   bool everywhere = false;         ///< all neighbours among all ranks
 };

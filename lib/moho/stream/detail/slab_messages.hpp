@@ -26,8 +26,8 @@ namespace moho::stream {
 ///
 /// Hosts send from and receive into the arrays of the wavefield, one message for each part. A
 /// device copies into the memory of a neighbour's device where test_peers() allows it; the message
-/// is then a byte. Otherwise it uses a page-locked buffer for each direction and neighbour, with
-/// one message each.
+/// is then a byte, and an event of the device tells when the copy is complete. Otherwise it uses a
+/// page-locked buffer for each direction and neighbour, with one message each.
 template <class T, class Memory>
 class SlabMessages : public SlabSides {
  public:
@@ -71,15 +71,17 @@ class SlabMessages : public SlabSides {
                                        leave);
         }
         if (!m_from[side].direct) buffer(m_in[side], arriving[side]);
+        if (m_to[side].signals) m_signals[side].set(m_copy, m_turn);
       }
     }
   }
   /// \brief Waits for the messages of an exchange, and submits the transfers of devices.
   ///
-  /// Afterwards the parts that left may be overwritten.
+  /// Afterwards the parts that left may be overwritten, on devices by work that waits for the
+  /// instance of the transfers.
   void finish() {
     if constexpr (!is_host_memory<Memory>) {
-      m_copy.fence();
+      if (waits_for_copies()) m_copy.fence();
       for (const Side side : {previous, next}) {
         if (!has(side)) continue;
         const int rank = rank_on(m_ranks, side);
@@ -100,6 +102,7 @@ class SlabMessages : public SlabSides {
       for (const Side side : {previous, next}) {
         if (!has(side)) continue;
         const auto arrive = [&](const auto& piece, const auto& part) { copy(m_copy, piece, part); };
+        if (m_from[side].signals) m_waits[side].hold(m_copy, m_turn);
         if (m_from[side].direct) {
           visit<Memory>(m_arriving[side], m_from[side].place(m_inbox[side].data(), m_turn), arrive);
         } else {
@@ -114,10 +117,12 @@ class SlabMessages : public SlabSides {
  private:
   using Buffer = Kokkos::View<T*, StagingMemory<Memory>>;
   // Memory on a device for what passes from one rank to another. Exchanges use its halves in turn:
-  // when a rank begins an exchange, its neighbour has announced the one before, and had waited
-  // until then for its copies from the half that is written now.
+  // when a rank begins an exchange, its neighbour has announced the one before. With events, the
+  // copies of this rank wait for that of the neighbour, which follows its copies from the half that
+  // is written now; without them, the neighbour had waited for these before.
   struct Channel {
     bool direct = false;
+    bool signals = false;  ///< an event follows the copies
     std::size_t half = 0;  ///< bytes
     // Both ranks compute the same from the bytes of an exchange.
     bool grows(std::size_t bytes) const { return direct && bytes > half; }
@@ -137,6 +142,7 @@ class SlabMessages : public SlabSides {
       if (!m_ranks.peers()) m_ranks.set_peers(test_peers<Memory>(m_ranks, m_copy));
       for (const Side side : {previous, next}) {
         m_from[side].direct = m_to[side].direct = has(side) && m_ranks.peers()->sides[side];
+        if (has(side) && m_ranks.peers()->signals[side]) exchange_signals(side);
       }
       m_tested = true;
     }
@@ -156,6 +162,7 @@ class SlabMessages : public SlabSides {
     m_ranks.wait_received();
     for (const Side side : {previous, next}) {
       if (!takes[side]) continue;
+      m_copy.fence();  // copies into the memory that is replaced
       m_to[side].grow(bytes_of(leaving[side]));
       m_to[side].direct = theirs[side].bytes > 0;  // otherwise the neighbour has no memory left
       if (m_to[side].direct && !m_outbox[side].open(m_copy, theirs[side])) {
@@ -166,6 +173,29 @@ class SlabMessages : public SlabSides {
       }
     }
     m_ranks.wait_sent();
+  }
+  // Opens the events of the neighbour on a side, which opens those of this rank.
+  void exchange_signals(Side side) {
+    const SignalOffer mine = m_signals[side].create(m_copy);
+    SignalOffer theirs;
+    m_ranks.receive(&theirs, sizeof(theirs), rank_on(m_ranks, side));
+    m_ranks.send(&mine, sizeof(mine), rank_on(m_ranks, side));
+    m_ranks.wait_received();
+    const char opened = m_waits[side].open(m_copy, theirs) ? 1 : 0;
+    m_ranks.wait_sent();
+    char by_neighbour = 0;
+    m_ranks.receive(&by_neighbour, 1, rank_on(m_ranks, side));
+    m_ranks.send(&opened, 1, rank_on(m_ranks, side));
+    m_ranks.wait_received();
+    m_ranks.wait_sent();
+    m_from[side].signals = m_to[side].signals = opened != 0 && by_neighbour != 0;
+  }
+  // Returns true if a neighbour learns by the message alone that a copy is complete.
+  bool waits_for_copies() const {
+    for (const Side side : {previous, next}) {
+      if (has(side) && !(m_to[side].direct && m_to[side].signals)) return true;
+    }
+    return false;
   }
   static std::size_t bytes_of(const SlabPieces<T, Memory>& pieces) {
     std::size_t size = 0;
@@ -196,6 +226,8 @@ class SlabMessages : public SlabSides {
   Buffer m_out[2], m_in[2];
   PeerInbox<Memory> m_inbox[2];
   PeerOutbox<Memory> m_outbox[2];
+  PeerSignals<Memory> m_signals[2];
+  PeerWaits<Memory> m_waits[2];
   Channel m_from[2], m_to[2];
   char m_arrived[2] = {}, m_left = 0;
   int m_turn = 0;
