@@ -163,7 +163,8 @@ inline bool share_memory(const Instance<Kokkos::CudaSpace>& a,
 /// Further calls of set() replace the event. wait() blocks the host until the event is complete.
 /// hold() delays later submissions to an instance until the event is complete, without blocking the
 /// host. Both do nothing before the first set(). seconds_since() is the time between two complete
-/// events of one device. On hosts an event is complete at the call of set().
+/// events of one device; Mark(false) has no times, and costs a device less. On hosts an event is
+/// complete at the call of set().
 template <class Memory>
 class Mark;
 
@@ -171,6 +172,8 @@ class Mark;
 template <>
 class Mark<Kokkos::HostSpace> {
  public:
+  Mark() = default;
+  explicit Mark(bool) {}
   void set(const Instance<Kokkos::HostSpace>&) { m_time = std::chrono::steady_clock::now(); }
   void wait() const {}
   void hold(const Instance<Kokkos::HostSpace>&) const {}
@@ -187,10 +190,13 @@ template <>
 class Mark<Kokkos::CudaSpace> {
  public:
   Mark() = default;
+  explicit Mark(bool timed) : m_flags(timed ? cudaEventDefault : cudaEventDisableTiming) {}
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
-  Mark(Mark&& other) noexcept : m_event(std::exchange(other.m_event, nullptr)) {}
+  Mark(Mark&& other) noexcept
+      : m_flags(other.m_flags), m_event(std::exchange(other.m_event, nullptr)) {}
   Mark& operator=(Mark&& other) noexcept {
+    std::swap(m_flags, other.m_flags);
     std::swap(m_event, other.m_event);
     return *this;
   }
@@ -199,7 +205,9 @@ class Mark<Kokkos::CudaSpace> {
   }
   void set(const Instance<Kokkos::CudaSpace>& exec) {
     const detail::ScopedDevice on(exec);
-    if (m_event == nullptr) detail::check_cuda(cudaEventCreate(&m_event), "moho::Mark");
+    if (m_event == nullptr) {
+      detail::check_cuda(cudaEventCreateWithFlags(&m_event, m_flags), "moho::Mark");
+    }
     detail::check_cuda(cudaEventRecord(m_event, exec.space().cuda_stream()), "moho::Mark");
   }
   void wait() const {
@@ -216,6 +224,7 @@ class Mark<Kokkos::CudaSpace> {
   }
 
  private:
+  unsigned m_flags = cudaEventDefault;
   cudaEvent_t m_event = nullptr;
 };
 #endif

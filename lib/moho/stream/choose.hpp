@@ -203,24 +203,28 @@ void Streaming<T, Dim, Memory>::divide(const StreamRequest& allowed) {
   m_schemes.resize(static_cast<std::size_t>(devices));
 }
 
-// Forecasts a run in slabs, whose edges are stepped separately.
+// Forecasts a run in slabs. Devices step the edges concurrently with the other planes, unless both
+// share intermediate arrays.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::forecast_slabs() {
   m_rates.in_turn = is_host_memory<Memory> && m_world == nullptr;
   const std::int64_t devices = m_options.wishes.devices, planes = m_need.shape.planes;
   const std::int64_t edge = m_need.shape.beyond(), edges = std::min<std::int64_t>(devices - 1, 2);
-  const std::int64_t rest = (planes + devices - 1) / devices - edges * edge;
+  const std::int64_t own = (planes + devices - 1) / devices;
+  const bool apart =
+      !is_host_memory<Memory> && wave::info(m_schemes.front()->stencil()).work_fields == 0;
+  const std::int64_t first = apart ? 0 : edges * edge, rest = own - first;
   if (m_options.measure) {
     std::vector<std::int64_t> measured{edge};
     if (rest > edge) measured.push_back(rest);
-    m_rates.slabs =
-        measure_slabs<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), measured);
+    m_rates.slabs = measure_slabs<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), measured,
+                                                  m_sampling.steps * m_options.wishes.shots);
   }
   if (m_rates.slabs.empty()) return;
   const auto nodes = static_cast<double>(m_need.plane_nodes);
   const double of_edge = m_rates.slabs.front().points_per_second;
   const double of_rest = m_rates.slabs.back().points_per_second;
-  const double edge_seconds = nodes * static_cast<double>(edges * edge) / of_edge;
+  const double edge_seconds = nodes * static_cast<double>(first) / of_edge;
   double step =
       edge_seconds + nodes * static_cast<double>(std::max<std::int64_t>(rest, 0)) / of_rest;
   if (m_rates.in_turn) step *= static_cast<double>(devices);

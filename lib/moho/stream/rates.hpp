@@ -20,16 +20,18 @@ namespace moho::stream {
 ///
 /// The measurement allocates arrays of the largest slab. Smaller slabs alternate over all of these
 /// arrays, because the stages of a stream do not find their planes in a cache either. The arrays
-/// hold noise, and a device steps for half a second before the measurement. A device at its power
-/// limit lowers its clock rate, which it does not do on zeros.
+/// hold noise, and a device steps for half a second, or a twentieth of the run, before the
+/// measurement. A device at its power limit lowers its clock rate, which it does not do on zeros.
 ///
 /// \param exec execution instance of the steps; the function waits for it
 /// \param scheme of the volume
 /// \param planes of slabs, ascending
+/// \param run steps of the run; negative: many
 template <class T, int Dim, class Memory>
 std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
                                              const wave::Scheme<T, Dim, Memory>& scheme,
-                                             const std::vector<std::int64_t>& planes);
+                                             const std::vector<std::int64_t>& planes,
+                                             std::int64_t run = -1);
 
 /// Measures B/s to and from the device in concurrent transfers; zero for hosts.
 ///
@@ -98,7 +100,8 @@ void measure_rates(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Me
 template <class T, int Dim, class Memory>
 std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
                                              const wave::Scheme<T, Dim, Memory>& scheme,
-                                             const std::vector<std::int64_t>& planes) {
+                                             const std::vector<std::int64_t>& planes,
+                                             std::int64_t run) {
   std::vector<StreamRates::Slab> result;
   if (planes.empty()) return result;
   const Instance<Memory>& instance = exec;
@@ -119,6 +122,8 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
   const bool one_pass = scheme.always_one_pass();
   if (one_pass) field.axis_derivative[0] = field.axis_derivative[1] = {};
   const double least_seconds = is_host_memory<Memory> ? 0.02 : 0.05;
+  // of a short run a twentieth suffices
+  const std::int64_t enough = run < 0 ? std::int64_t(100000) : std::max<std::int64_t>(run / 20, 8);
   bool warm = is_host_memory<Memory>;
   // the largest first: it draws the most power
   for (auto at = planes.rbegin(); at != planes.rend(); ++at) {
@@ -157,8 +162,8 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
       end.set(instance);
       end.wait();
       seconds = end.seconds_since(start);
-      if (warm && (seconds > least_seconds || count > 100000)) break;
-      if (!warm && seconds > 0.5) {
+      if (warm && (seconds > least_seconds || count >= enough)) break;
+      if (!warm && (seconds > 0.5 || count >= enough)) {
         warm = true;
         count = std::max<std::int64_t>(count / 16, 1);
       }

@@ -15,6 +15,7 @@
 #include <moho/stream/kernel/pipeline.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -109,8 +110,8 @@ class Slabs {
     wave::Wavefield<T, Dim, Memory> field;
     StreamShot<T, Dim, Memory> shot;
     // two time levels: a neighbour may still have to wait for the previous one
-    std::unique_ptr<Mark<Memory>[]> edges;
-    std::unique_ptr<Mark<Memory>> rested, arrived;
+    std::array<Mark<Memory>, 2> edges;
+    mutable Mark<Memory> rested, arrived;
     std::vector<Transfer> incoming[2];  ///< by turn
   };
   void step_planes(const Instance<Memory>& exec, Slab& slab, const PlaneRange& planes, Box<Dim> box,
@@ -178,9 +179,9 @@ Slabs<T, Dim, Memory>::Slabs(
               wave::MediumCoefficients<T, Dim, Memory>(exec, scheme, held),
               wave::make_wavefield<T, Dim, Memory>(exec, scheme, held),
               {},
-              std::make_unique<Mark<Memory>[]>(2),
-              std::make_unique<Mark<Memory>>(),
-              std::make_unique<Mark<Memory>>(),
+              {Mark<Memory>(false), Mark<Memory>(false)},
+              Mark<Memory>(false),
+              Mark<Memory>(false),
               {}};
     visit_model_pieces(scheme, held, [&](const PlaneRange& planes) {
       slab.medium.load(exec, scheme,
@@ -273,13 +274,13 @@ void Slabs<T, Dim, Memory>::submit(std::size_t g, int turn, const Box<Dim>& box,
   Slab& slab = m_slabs[g];
   // the edges read planes of neighbours, and overwrite values that the other planes' steps have
   // read
-  slab.apart ? slab.rested->hold(slab.edge) : slab.arrived->hold(slab.edge);
+  slab.apart ? slab.rested.hold(slab.edge) : slab.arrived.hold(slab.edge);
   step_planes(slab.edge, slab, {slab.own.begin, slab.rest.begin}, box, level);
   step_planes(slab.edge, slab, {slab.rest.end, slab.own.end}, box, level);
   slab.edges[turn].set(slab.edge);
   if (m_messages) begin_messages();
   step_planes(slab.step, slab, slab.rest, box, level);
-  if (slab.apart) slab.rested->set(slab.step);
+  if (slab.apart) slab.rested.set(slab.step);
 }
 
 // Starts the exchange of a step with the slabs of other ranks.
@@ -326,8 +327,8 @@ void Slabs<T, Dim, Memory>::finish(std::size_t g, int turn, std::int64_t level) 
   const bool recorded = records(slab, level + 1);
   const StreamShot<T, Dim, Memory>& shot = slab.shot;
   if (!slab.apart || (recorded && slab.reads_before)) {
-    slab.arrived->set(slab.copy);
-    if (recorded) slab.arrived->hold(slab.step);
+    slab.arrived.set(slab.copy);
+    if (recorded) slab.arrived.hold(slab.step);
   }
   slab.field.advance();
   if (!recorded) return;
@@ -382,8 +383,8 @@ template <class T, int Dim, class Memory>
 void Slabs<T, Dim, Memory>::hold_steps() const {
   for (const Slab& slab : m_slabs) {
     slab.edges[1 - m_turn].hold(slab.step);
-    slab.arrived->set(slab.copy);
-    slab.arrived->hold(slab.step);
+    slab.arrived.set(slab.copy);
+    slab.arrived.hold(slab.step);
   }
 }
 
@@ -433,7 +434,7 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
         const auto& factors = slab.medium.pressure_factors();
         if (ranked) ranked->put(slab.field.layout, slab.field.now[0], level, factors);
         if (queues) queues->put(g, slab.field.layout, slab.field.now[0], level, factors);
-        slab.rested->set(slab.step);
+        slab.rested.set(slab.step);
       }
       if (queues) queues->report();
     }

@@ -161,16 +161,23 @@ class GridParts {
     void step(const Instance<Memory>& exec, const Scheme& scheme,
               const wave::MediumCoefficients<T, Dim, Memory>& medium, const Wave& field,
               const Box<Dim>& box) override {
-      const auto advance = [&](const PlaneRange& planes) {
+      const auto advance = [&](const Instance<Memory>& by, const PlaneRange& planes) {
         Box<Dim> part = box;
         part.lower[0] = std::max(box.lower[0], planes.begin);
         part.upper[0] = std::max(part.lower[0], std::min(box.upper[0], planes.end));
         if (part.empty()) return;
-        wave::step<T, Dim, Memory>(exec, scheme, medium, field, part);
+        wave::step<T, Dim, Memory>(by, scheme, medium, field, part);
       };
-      advance({m_own.begin, m_rest.begin});
-      advance({m_rest.end, m_own.end});
-      m_edges.set(exec);
+      // steps with intermediate arrays share them
+      const bool apart = wave::info(scheme.stencil()).work_fields == 0;
+      const Instance<Memory>& edge = apart ? m_copy : exec;
+      if (apart) {
+        m_begun.set(exec);
+        m_begun.hold(edge);
+      }
+      advance(edge, {m_own.begin, m_rest.begin});
+      advance(edge, {m_rest.end, m_own.end});
+      m_edges.set(edge);
       m_field = &field;
       const PlaneRange stepped{box.lower[0], box.empty() ? box.lower[0] : box.upper[0]};
       const auto wanted = [&](std::size_t of, std::size_t by) {
@@ -180,12 +187,12 @@ class GridParts {
         return plane_pieces(scheme, *part.m_field, planes);
       };
       if (m_messages) {
-        begin_messages(*m_messages, exec, wanted, pieces);
-        advance(m_rest);
+        begin_messages(*m_messages, edge, wanted, pieces);
+        advance(exec, m_rest);
         finish_messages(*m_messages, exec);
         return;
       }
-      advance(m_rest);
+      advance(exec, m_rest);
       copy_of_neighbours(exec, wanted, pieces);
     }
     void exchange(const Instance<Memory>& exec, const SlabPieces<T, Memory>& arrays,
@@ -278,8 +285,8 @@ class GridParts {
     std::size_t m_g;
     std::int64_t m_beside;
     PlaneRange m_own, m_rest, m_held;  // m_rest: own planes that no neighbour reads
-    Instance<Memory> m_copy;
-    Mark<Memory> m_edges, m_arrived;
+    Instance<Memory> m_copy;  // of transfers, and of the steps of planes that neighbours read
+    Mark<Memory> m_begun{false}, m_edges{false}, m_arrived{false};
     const Wave* m_field = nullptr;                    // of the present step
     const SlabPieces<T, Memory>* m_arrays = nullptr;  // of the present exchange
     std::int64_t m_value = 0;
