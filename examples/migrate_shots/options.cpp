@@ -83,17 +83,11 @@ not usable (the message says what and why), 75 time was over before the last sho
 constexpr const char* condition_names[] = {"zero-lag", "source", "receiver", "inverse-scattering",
                                            "laplacian"};
 
-const std::vector<std::string>& names_of_conditions() {
-  static const std::vector<std::string> names(std::begin(condition_names),
-                                              std::end(condition_names));
-  return names;
-}
-
 std::vector<Condition> parse_conditions(const std::string& text) {
   std::vector<Condition> conditions;
   for (const std::string& name : split(text)) {
-    const auto condition =
-        static_cast<Condition>(parse_name("--condition", name, names_of_conditions()));
+    const auto condition = static_cast<Condition>(
+        parse_name("--condition", name, {std::begin(condition_names), std::end(condition_names)}));
     if (std::find(conditions.begin(), conditions.end(), condition) != conditions.end()) {
       throw InputError(concat("--condition: ", name, " occurs twice (allowed: once)"));
     }
@@ -185,10 +179,19 @@ void bind_streaming(Description& d, Options& o) {
   d.option("width").text += "; also of random layers of the source's wavefield (default: 60)";
 }
 
-// Refuses what does not combine with a stream, several devices or random layers.
-void check_streaming(const Options& o) {
+// Refuses what does not combine with a stream, several devices or random layers, and options that
+// the method for the snapshots does not use.
+void check_streaming(const Arguments& given, const Options& o) {
   const bool random = o.snapshots == "random";
   const std::string stream = o.block > 0 ? "--block" : o.updates > 0 ? "--updates" : "";
+  const auto unused = [&](const std::string& option, const std::string& methods) {
+    const std::vector<std::string> all = split(methods);
+    const bool used = stream.empty() && std::count(all.begin(), all.end(), o.snapshots) > 0;
+    if (used || !given.given(option)) return;
+    throw InputError(concat("--", option, " was given with ",
+                            stream.empty() ? "--snapshots " + o.snapshots : stream,
+                            " (it belongs to --snapshots ", methods, "): leave it out"));
+  };
   const auto refuse = [](const std::string& option, const auto&... why) {
     throw InputError(concat(option, " and ", why...));
   };
@@ -201,6 +204,9 @@ void check_streaming(const Options& o) {
     refuse(stream, "--snapshots ", o.snapshots,
            " (allowed together: auto or random): a stream keeps no snapshots");
   }
+  if (o.error != "lossless") unused("error", "auto, compressed, threads, disk");
+  unused("snapshot-dir", "auto, threads, disk");
+  unused("disk", "auto, memory, compressed, threads, disk");
   if (o.at_once > 1 && (o.devices > 1 || o.ranks_per_shot > 1 || !stream.empty())) {
     refuse(!stream.empty() ? stream
            : o.devices > 1 ? concat("--devices ", o.devices)
@@ -245,7 +251,7 @@ Description describe(Options& o) {
          count(1, 1024), {.word = "auto", .hidden = true});
   d.check([&o](const Arguments& given) {
     add_data_inputs("shots", given.given("wavelet"), o, o);
-    check_streaming(o);
+    check_streaming(given, o);
   });
   return d;
 }

@@ -310,7 +310,11 @@ class Program : public ShotProgram<T, Dim> {
       this->session().print(head, line);
       head = "          ";
     }
-    const int idle = devices() - m_report.plan.shape.devices * m_report.plan.groups;
+    const stream::StreamShape& shape = m_report.plan.shape;
+    if (m_o.lag > 0 && shape.lag != m_o.lag) {
+      this->session().print("          note: --lag has no effect: nothing streams");
+    }
+    const int idle = devices() - shape.devices * m_report.plan.groups;
     if (idle > 0) {
       this->session().print("          note: ", idle, " of ", devices(), " devices ",
                             idle > 1 ? "have" : "has",

@@ -130,8 +130,8 @@ class Files(test_migrate_shots.Case):
             self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshot-dir", name],
                         f"cannot write temporary data in '{name}' (No", "create the folder first")
         self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "memory", *self.there],
-                    "--snapshots memory is not possible here (allowed with a folder for snapshots: auto, "
-                    "threads, disk)")
+                    "--snapshot-dir was given with --snapshots memory (it belongs to --snapshots auto, threads, "
+                    "disk): leave it out")
         self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "disk"],
                     "0 B of disk", "give --snapshot-dir FOLDER or --disk BYTES")
         if os.geteuid() == 0:

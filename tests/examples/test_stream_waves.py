@@ -767,6 +767,10 @@ class BadInput(Case):
         self.refuse([*two, "--block", "102"], "--block is 102", "1 to 81")
         if self.spaces()[0] != "cuda":  # in place
             self.refuse([*two[:-2], "--block", "102"], "--block is 102", "1 to 81")
+        note, host = "note: --lag has no effect: nothing streams", self.on_host()
+        for more in ([], ["--block", "8"]):
+            plan = self.call(*self.section, *host, *more, "--lag", "9", "--plan")
+            self.assertEqual((plan.returncode, note in plan.stdout), (0, not more), plan.stderr)
         # a step across a perfectly matched layer reads 8 planes
         self.refuse([*two, "--block", "8", "--updates", "2", "--lag", "3"], "--lag is 3", "4 or more")
         message = self.refuse([*two, "--device-memory", "20K"], "--device-memory: ",
