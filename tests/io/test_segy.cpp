@@ -339,6 +339,12 @@ TYPED_TEST(SegyRoundTrip, Gathers) {
                 static_cast<TypeParam>(static_cast<float>(gathers[k].samples.data[i])));
     }
   }
+  write_gathers(folder / "a.sgy", gathers,
+                {std::string(70, 'a') + " bcd " + std::string(100, 'e'), "f"});
+  EXPECT_THAT(read_segy<TypeParam>(folder / "a.sgy").text,
+              HasSubstr("C 6 " + std::string(70, 'a') + " bcd  \nC 7   " + std::string(74, 'e') +
+                        "\nC 8   " + std::string(26, 'e') + std::string(48, ' ') + "\nC 9 f "));
+  write_gathers(folder / "a.sgy", gathers);
   const SegyFile<TypeParam> file = read_segy<TypeParam>(folder / "a.sgy");
   EXPECT_EQ(file.revision, 1);
   EXPECT_EQ(file.format, 5);

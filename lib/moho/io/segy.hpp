@@ -156,7 +156,7 @@ std::vector<Gather<T>> read_gathers(const std::filesystem::path& path);
 /// \param path path of the file
 /// \param gathers the shot records
 /// \param about lines appended to the five lines of the textual header: at most 33 of 76
-/// characters; longer text is truncated
+/// characters; longer ones are continued in the next line, and text beyond the 33 lines is left out
 /// \throws FileError, InputError
 template <class T>
 void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T>>& gathers,

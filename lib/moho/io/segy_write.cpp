@@ -94,6 +94,25 @@ std::string printable(std::string text) {
   return text;
 }
 
+constexpr std::size_t text_width = 76;  // characters of a line after its number
+
+/// Returns lines of at most text_width characters: longer ones go on in the next line, after a
+/// space where there is one.
+std::vector<std::string> wrapped(const std::vector<std::string>& lines) {
+  std::vector<std::string> result;
+  for (std::string line : lines) {
+    while (line.size() > text_width) {
+      const auto space = line.find_last_of(' ', text_width);
+      const bool at_space = space != std::string::npos && space > text_width / 2;
+      const std::size_t end = at_space ? space : text_width;
+      result.push_back(line.substr(0, end));
+      line = "  " + line.substr(at_space ? end + 1 : end);
+    }
+    result.push_back(line);
+  }
+  return result;
+}
+
 /// Writes a file through segyio under the temporary name of an AtomicFile.
 class SegyWriter {
  public:
@@ -257,7 +276,8 @@ void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T
                                  "SAMPLES: IEEE FLOAT, BIG ENDIAN",
                                  "SOURCE AND GROUP COORDINATES IN BYTES 73-88, SCALAR IN 71-72",
                                  "ELEVATIONS IN BYTES 41-52, SCALAR IN 69-70"};
-  lines.insert(lines.end(), about.begin(), about.end());
+  const std::vector<std::string> more = wrapped(about);
+  lines.insert(lines.end(), more.begin(), more.end());
   SegyWriter writer(path, lines, samples, interval, longest);
   for (const Gather<T>& gather : gathers) {
     for (std::size_t i = 0; i < gather.receiver_x.size(); ++i) {
