@@ -88,4 +88,13 @@ MEMORY_TEST(ModelValuesTest, RefusesAnotherNumberOfValues) {
   }
 }
 
+MEMORY_TEST(ModelValuesTest, RefusesModelsWithoutVelocity) {
+  const Grid<2> grid{{3, 4}, {10.0, 10.0}, {}};
+  const char* const text = "vp: it is missing (every model has a P velocity): give it";
+  const ModelValues<T> values{{Parameter::density, T(2200)}};
+  EXPECT_EQ(message_of([&] { make_model<T>(exec, grid, values); }), text);
+  EXPECT_EQ(message_of([&] { borrow_model<T>(exec, grid, values); }), text);
+  EXPECT_EQ(message_of([&] { make_model<T>(exec, grid, {}); }), text);
+}
+
 }  // namespace

@@ -128,6 +128,12 @@ FieldRange check_parameter(const Instance<Memory>& exec, const Grid<Dim>& grid,
   return range;
 }
 
+/// Throws InputError for a model without vp. \param given true if it has vp
+inline void check_vp(bool given) {
+  if (given) return;
+  throw InputError("vp: it is missing (every model has a P velocity): give it");
+}
+
 /// Throws InputError for a parameter that the medium or models of the dimension do not have.
 inline void check_presence(Medium medium, Parameter parameter, int dim) {
   const ParameterInfo& row = info(parameter);
@@ -175,9 +181,7 @@ ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid
                        const Model<T, Dim, Memory>& model) {
   const Instance<Memory>& exec = instance;
   grid.check();
-  if (model.vp.data() == nullptr) {
-    throw InputError("vp: it is missing (every model has a P velocity): give it");
-  }
+  detail::check_vp(model.vp.data() != nullptr);
   for_each_field(model, [&](Parameter parameter, const Field<T, Dim, Memory>&) {
     detail::check_presence(model.medium(), parameter, Dim);
   });

@@ -75,6 +75,7 @@ template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> model_of_values(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                       const ModelValues<T>& values, bool borrows) {
   grid.check();
+  check_vp(values.count(Parameter::vp) > 0);
   Model<T, Dim, Memory> model;
   for (const auto& [parameter, given] : values) {
     Field<T, Dim, Memory>& field = model.field(parameter);
@@ -109,7 +110,7 @@ Model<T, Dim, Memory> model_of_values(const Instance<Memory>& exec, const Grid<D
 /// \param exec an Instance, or an instance of Kokkos; the function waits for it
 /// \param grid grid of the model
 /// \param values values by parameter; copied
-/// \throws InputError unless each parameter has a constant or one value per node
+/// \throws InputError without vp, or unless each parameter has a constant or one value per node
 template <class T = float, int Dim, class Exec>
 Model<T, Dim, MemoryOf<Exec>> make_model(const Exec& exec, const Grid<Dim>& grid,
                                          const ModelValues<T>& values) {
