@@ -248,6 +248,13 @@ class Waves(Refused):
         self.refused(lambda: self.shots.update(wrong), "vp: the value at node (5, 6), (50, 60), is nan")
         self.refused(lambda: self.gradient(vp=wrong), "vp: the value at node (5, 6), (50, 60), is nan")
 
+    def test_shots_of_surveys_are_numbered_from_1(self):
+        at = [(100, 20), (9000, 20)]
+        for shots in (self.shots, self.made(devices=2)):
+            self.refused(lambda shots=shots: shots.survey(at, LINE), "shot 2: source")
+        gathers = [self.gathers[0], replace(self.gathers[0], sources=np.array(at[1:], float))]
+        self.refused(lambda: moho.Migration(self.vp, gathers, **WAVES), "shot 2: source")
+
     def test_positions_on_free_surfaces(self):
         shots = self.made(free_surface=True)
         self.refused(lambda: shots((100, 20), [(0, 20), (50, 0)]), "receiver 2: (50, 0) is on the free")

@@ -128,14 +128,14 @@ inline InputError shots_are_closed() {
   return InputError("shots: close() was called (allowed: before): make another moho.Shots");
 }
 
-/// Returns the shots of a survey, with the numbers 0, 1, ...
+/// Returns the shots of a survey, with the numbers 1, 2, ..., as make_gathers() numbers gathers
 template <int Dim>
 std::vector<wave::Shot<Dim>> shots_at(const std::vector<Input>& sources,
                                       const std::vector<Input>& receivers) {
   std::vector<wave::Shot<Dim>> shots;
   for (std::size_t k = 0; k < sources.size(); ++k) {
-    shots.push_back(
-        {static_cast<std::int64_t>(k), points_of<Dim>(sources[k]), points_of<Dim>(receivers[k])});
+    shots.push_back({static_cast<std::int64_t>(k) + 1, points_of<Dim>(sources[k]),
+                     points_of<Dim>(receivers[k])});
   }
   return shots;
 }

@@ -34,7 +34,7 @@ class StreamedSteps {
     m_options.boxes = [boxes_of, this](const wave::Shot<Dim>& shot,
                                        const wave::ModellingPlan<Dim>& plan) {
       const stream::StepBoxes<Dim> boxes = boxes_of(shot, plan);
-      if (shot.number == 0) m_first = boxes;
+      if (shot.number == 1) m_first = boxes;
       return boxes;
     };
   }
