@@ -83,7 +83,8 @@ class Gathers(unittest.TestCase):
                 )
                 for k in range(3)
             ]
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+                warnings.simplefilter("error")
                 moho.write_gathers(f"{folder}/line.sgy", gathers, dim=dim)
                 found = moho.read_gathers(f"{folder}/line.sgy", dim=dim, line="0")
                 some = moho.read_gathers(f"{folder}/line.sgy", dim=dim, line="0", shots=[2])
@@ -111,6 +112,30 @@ class Gathers(unittest.TestCase):
         expected = shots((400, 20), found[1].receivers)
         np.testing.assert_allclose(found[1].sources, [(400, 20)])
         self.assertEqual(found[1].traces.tobytes(), expected.traces.tobytes())
+
+    def test_notes_are_warnings(self):
+        traces = np.ones((3, 5), np.float32)
+        traces[1] = 0.0
+        gather = moho.Gather(traces, 0.002, np.ones((1, 2)), np.eye(3, 2))
+        with tempfile.TemporaryDirectory() as folder:
+            name = f"{folder}/line.sgy"
+            moho.write_gathers(name, gather)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                moho.read_gathers(name, interval=0.004)
+            self.assertEqual({one.filename for one in caught}, {__file__})
+            self.assertEqual(
+                [str(one.message) for one in caught],
+                [
+                    f"{name}: the interval is the one that was given, 4 ms",
+                    f"{name}: shot 1: 1 trace is zero and left out: trace 2",
+                ],
+            )
+            gather.traces[1] = 1.0
+            moho.write_gathers(name, gather)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                moho.read_gathers(name)
 
     def test_messages(self):
         gather = moho.Gather(np.ones((1, 5), np.float32), 0.002, np.ones((2, 2)), np.ones((1, 2)))

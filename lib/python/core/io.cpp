@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,7 +93,9 @@ nb::object read_gathers(const std::string& path, const survey::SurveyOptions& op
   std::vector<std::string> notes;
   run(progress, [&](Job& job) {
     const survey::Survey<Dim> survey(path, options);
-    notes = survey.notes();
+    // the first one is a summary, and gathers have the times of their first samples
+    std::copy_if(survey.notes().begin() + 1, survey.notes().end(), std::back_inserter(notes),
+                 [](const std::string& note) { return note.rfind("first samples are ", 0) != 0; });
     std::vector<std::size_t> positions;
     for (const int k : chosen) {
       if (k < 0 || static_cast<std::size_t>(k) >= survey.size()) {
@@ -104,6 +107,9 @@ nb::object read_gathers(const std::string& path, const survey::SurveyOptions& op
     for (std::size_t k = 0; all && k < survey.size(); ++k) positions.push_back(k);
     for (const std::size_t k : positions) {
       gathers.push_back(survey.read(k));
+      for (const std::string& note : gathers.back().notes) {
+        notes.push_back(concat("shot ", gathers.back().shot.number, ": ", note));
+      }
       job.report(static_cast<double>(gathers.size()) / static_cast<double>(positions.size()),
                  "reading");
     }

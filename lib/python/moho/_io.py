@@ -141,7 +141,8 @@ def read_gathers(
     Returns
     -------
     list of Gather
-        Live traces in single precision.
+        Live traces in single precision. A UserWarning repeats each note on what was converted, projected or
+        left out.
 
     Raises
     ------
@@ -153,8 +154,9 @@ def read_gathers(
     place = _arrays.numbers(origin, "origin").reshape(-1)
     if place.size != 3:
         raise InputError(f"origin is {origin!r} (allowed: three numbers, in m)")
-    found, _ = core().read_gathers(
-        _arrays.path_of(path, "path"),
+    name = _arrays.path_of(path, "path")
+    found, notes = core().read_gathers(
+        name,
         _arrays.whole(dim, "dim", 2, 3),
         _arrays.choice(elevations, "elevations", ("standard", "depth")),
         _arrays.choice(unit, "unit", ("auto", "m", "ft")),
@@ -166,6 +168,8 @@ def read_gathers(
         shots is None,
         _arrays.callback(progress),
     )
+    for note in notes:
+        warnings.warn(f"{name}: {note}", stacklevel=2)
     return [
         Gather(traces, dt, sources, receivers, start) for traces, sources, receivers, dt, start, _ in found
     ]
