@@ -43,8 +43,8 @@ std::vector<double> parse_numbers(const std::string& what, const std::string& te
   bool allowed = false;
   for (const std::size_t count : counts) allowed = allowed || count == pieces.size();
   if (!allowed) {
-    throw InputError(concat(what, ": '", text, "' has ", pieces.size(),
-                            pieces.size() == 1 ? " value" : " values", " (allowed: ", form, ")"));
+    throw InputError(concat(what, ": '", text, "' has ", text::counted(pieces.size(), "value"),
+                            " (allowed: ", form, ")"));
   }
   const auto read = lengths ? length_in : number_in;
   std::vector<double> values;
@@ -63,7 +63,7 @@ std::vector<T> parse_axes(const std::string& what, const std::string& text, bool
   const survey::AxisValues axes = survey::split_axes(what, text);
   const std::size_t count = axes.texts.size();
   if (count != 2 && count != 3 && !(one && count == 1)) {
-    throw InputError(concat(what, ": '", text, "' has ", count, count == 1 ? " value" : " values",
+    throw InputError(concat(what, ": '", text, "' has ", text::counted(count, "value"),
                             " (allowed: ", form, ")"));
   }
   std::vector<T> values;

@@ -13,14 +13,8 @@
 
 namespace moho::examples {
 
+using text::counted;
 using text::significant;
-
-/// Returns a count with its unit: "1 shot", "2 shots", "0 shots".
-/// \param unit in the singular; its plural ends in s
-template <class Count>
-std::string counted(Count count, const std::string& unit) {
-  return concat(count, ' ', unit, count == Count(1) ? "" : "s");
-}
 
 /// Returns the text of an interval: "every step", "every 5 steps".
 template <class Count>

@@ -16,13 +16,12 @@ void print_model(const Session& session, const ModelGrid& model, wave::Medium me
 std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,
                         double nodes_per_wave, const char* where) {
   return concat("scheme    order ", order, ", dt ", significant(dt, 6), " s (stable up to ",
-                significant(max_dt, 4), where, "), ", steps, " steps, ",
+                significant(max_dt, 4), where, "), ", counted(steps, "step"), ", ",
                 significant(nodes_per_wave, 3), " nodes per shortest wave");
 }
 
 void print_concurrent_shots(const Session& session, int count, bool automatic) {
-  session.print("          ", count, count == 1 ? " shot" : " shots", " at once",
-                automatic ? " (auto)" : "");
+  session.print("          ", counted(count, "shot"), " at once", automatic ? " (auto)" : "");
 }
 
 }  // namespace moho::examples

@@ -2,6 +2,7 @@
 #include "app/point_tables.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
 
@@ -74,10 +75,10 @@ std::vector<TableColumn> find_columns(const std::string& what, const io::Table& 
   const auto wanted = static_cast<std::int64_t>(names.size());
   if (table.names.empty()) {
     if (table.columns != wanted) {
-      throw InputError(
-          concat(what, ": has ", table.columns, table.columns == 1 ? " column" : " columns",
-                 " and no header line (allowed: ", wanted, " columns, ", list_of(names),
-                 "): mend the file, or name its columns in the first line"));
+      throw InputError(concat(what, ": has ", text::counted(table.columns, "column"),
+                              " and no header line (allowed: ", wanted, " columns, ",
+                              list_of(names),
+                              "): mend the file, or name its columns in the first line"));
     }
     for (std::int64_t c = 0; c < wanted; ++c) columns.push_back({c, false});
     return columns;
@@ -168,8 +169,8 @@ std::vector<double> read_values(const std::string& option, const std::string& fi
       (table.columns == 1 || table.rows() == 1) && table.columns * table.rows() == count;
   const bool plane = shape.size() == 2 && table.rows() == shape[0] && table.columns == shape[1];
   if (!flat && !plane) {
-    refuse(concat("it has ", table.rows(), table.rows() == 1 ? " row" : " rows", " of ",
-                  table.columns, table.columns == 1 ? " number" : " numbers"));
+    refuse(concat("it has ", text::counted(table.rows(), "row"), " of ",
+                  text::counted(table.columns, "number")));
   }
   return std::move(table.values);
 }

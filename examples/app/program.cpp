@@ -285,9 +285,8 @@ void Session::resumable() {
     const Json *state = m_output->earlier().find("state"),
                *there = m_output->earlier().find("parts");
     if (state != nullptr && state->text() != "done" && there != nullptr && there->size() > 0) {
-      print("note      an earlier run in ", m_folder.string(), " ended with ", there->size(),
-            there->size() == 1 ? " whole part" : " whole parts",
-            "; this one begins again (--resume would go on)");
+      print("note      an earlier run in ", m_folder.string(), " ended with ",
+            counted(there->size(), "whole part"), "; this one begins again (--resume would go on)");
     }
     return;
   }

@@ -74,7 +74,8 @@ void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& 
     ++count;
   }
   if (options.resume) {
-    m_session.print("resumed   ", count, " of ", numbers.size(), " shots are complete");
+    m_session.print("resumed   ", count, " of ", counted(numbers.size(), "shot is", "shots are"),
+                    " complete");
   }
   m_left_out.assign(numbers.size(), false);
   m_single = choice.only_shot.has_value();
@@ -182,7 +183,8 @@ bool ShotList::finish() {
   processes.broadcast(&left, sizeof(left));
   if (left == 0) return true;
   m_session.out_of_time(concat(m_there.size() - static_cast<std::size_t>(left), " of ",
-                               m_there.size(), " shots are complete: ", m_why));
+                               counted(m_there.size(), "shot is", "shots are"),
+                               " complete: ", m_why));
   return false;
 }
 

@@ -316,7 +316,8 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
                                                     report.together),
                 "gathers");
   take_more(m_memory);
-  check_memory(concat(m_receivers, " traces of ", report.time.samples, " samples beside the model"),
+  check_memory(concat("the model with ", counted(m_receivers, "trace"), " of ",
+                      counted(report.time.samples, "sample")),
                m_memory, m_limit,
                "take fewer shots, fewer of them --at-once or a longer --interval");
   Json& summary = m_session.summary;
@@ -359,8 +360,8 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
               concat(", vp ", significant(slowest, 6), " to ", significant(fastest, 6), " m/s"));
   if (report.limits.clamped_delta_nodes > 0 && m_o.equations == wave::Equations::self_adjoint) {
     session.print("          note: delta is larger than epsilon at ",
-                  report.limits.clamped_delta_nodes,
-                  " nodes and lowered to it there, which the self-adjoint equations need");
+                  counted(report.limits.clamped_delta_nodes, "node"),
+                  " and lowered to it there, which the self-adjoint equations need");
   }
   if (report.source_taper > 0.0) {
     session.print("          note: delta goes over into epsilon within ",
@@ -371,10 +372,10 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
   const std::size_t traces = m_job.shots.front().receivers.size();
   const bool one = m_job.shots.size() == 1;
   session.print("shots     ", counted(m_job.shots.size(), "shot"), ", ",
-                one ? concat(traces) : concat(counted(m_receivers, "trace"), " in all"),
-                one ? (traces == 1 ? " receiver, " : " receivers, ") : ", ", m_o.wavelet,
-                m_o.wavelet_given ? "" : " (default)", ", up to ", significant(report.frequency, 4),
-                " Hz, peak at ", significant(report.peak_time, 4), " s");
+                one ? counted(traces, "receiver") : counted(m_receivers, "trace") + " in all", ", ",
+                m_o.wavelet, m_o.wavelet_given ? "" : " (default)", ", up to ",
+                significant(report.frequency, 4), " Hz, peak at ", significant(report.peak_time, 4),
+                " s");
   if (m_o.sources.empty() && m_o.shots_file.empty()) {
     session.print("          note: no --source was given: ",
                   format_point(m_job.shots.front().sources.front()), " is taken");
@@ -396,8 +397,8 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
     }
     if (all > 0) {
       session.print("          note: ", all, " of ", all + m_receivers,
-                    " receivers of --moving are outside of the model and left out, in ", concerned,
-                    concerned == 1 ? " shot (" : " shots (", first, concerned > 4 ? "; ..." : "",
+                    " receivers of --moving are outside of the model and left out, in ",
+                    counted(concerned, "shot"), " (", first, concerned > 4 ? "; ..." : "",
                     "; counted from 1)");
     }
   }

@@ -30,7 +30,7 @@ std::vector<std::string> report_lines(const cluster::Report& report) {
     if (!site.exclusion.empty()) line << "  excluded: " << site.exclusion;
     lines.push_back(line.str());
   }
-  lines.push_back(concat(counted(report.done, "shot"), report.done == 1 ? " is" : " are", " done, ",
+  lines.push_back(concat(counted(report.done, "shot is", "shots are"), " done, ",
                          report.done_earlier, " of them earlier; ", report.resubmitted,
                          " were resubmitted, ", report.duplicates, " had a second result"));
   for (const std::string& note : report.notes) lines.push_back("note: " + note);

@@ -159,9 +159,7 @@ int compute(const Options& o) {
   }
   finish(report);
   if (!report.stopped) return exit_done;
-  if (cancel) {
-    throw Error("cancelled by distribute_shots --cancel, which also cancels the jobs");
-  }
+  if (cancel) throw Error("cancelled by distribute_shots --cancel, which also cancels the jobs");
   std::fprintf(stderr,
                "distribute_shots: ended by signal %d: jobs continue; --resume resumes with %lld of "
                "%zu shots done\n",

@@ -211,10 +211,9 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
   ending.script = "plot_times.py";
   ending.pictures = {"times.png"};
   ending.picture_name = "times.png";
-  ending.lines = {concat("solved    ", done.source_count,
-                         done.source_count == 1 ? " source, " : " sources, ", solver, " of order ",
-                         o.order, o.factored ? "" : ", unfactored", ", ", precision, ", on ",
-                         o.space, ": ", done.device)};
+  ending.lines = {concat("solved    ", counted(done.source_count, "source"), ", ", solver,
+                         " of order ", o.order, o.factored ? "" : ", unfactored", ", ", precision,
+                         ", on ", o.space, ": ", done.device)};
   ending.rate = concat("rate      ", format_count(rate), "nodes/s");
   session.finish(ending);
 }

@@ -133,9 +133,7 @@ void load_data(const Options& o, Input& input) {
     }
   }
   const std::string unused = gravity_inversion::unused_columns(table, used);
-  if (!unused.empty()) {
-    input.notes.push_back(concat(what, ": columns that are not used: ", unused));
-  }
+  if (!unused.empty()) input.notes.push_back(concat(what, ": columns that are not used: ", unused));
 }
 
 // A number for all cells, or a file in their order.

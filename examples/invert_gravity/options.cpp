@@ -111,9 +111,7 @@ PerComponent parse_trend(const std::string& text) {
 std::pair<std::string, std::string> parse_bounds(const std::string& text) {
   const std::string form = "lowest:highest in kg/m^3, such as -500:500, or files of them";
   const auto pieces = split(text, ':');
-  if (pieces.size() != 2) {
-    throw InputError(concat("--bounds: '", text, "' (allowed: ", form, ")"));
-  }
+  if (pieces.size() != 2) throw InputError(concat("--bounds: '", text, "' (allowed: ", form, ")"));
   const auto low = moho::text::to_number(pieces[0]), high = moho::text::to_number(pieces[1]);
   if (!low || !high || *low < *high) return {pieces[0], pieces[1]};
   throw InputError(concat("--bounds ", text, ": the lowest density is ", *low, " and the highest ",

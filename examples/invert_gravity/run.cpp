@@ -231,11 +231,12 @@ void print_plan(const Options& o, const Input& input, const MemoryEstimate& memo
                 " s for a product and its transpose, measured",
                 direct ? " with a part of the stations" : "");
   session.print("          ", linear ? "conjugate gradients" : "L-BFGS", ", at most ",
-                o.inversion.iterations,
-                " iterations a minimisation: ", significant(seconds * o.inversion.iterations, 3),
+                counted(o.inversion.iterations, "iteration"),
+                " a minimisation: ", significant(seconds * o.inversion.iterations, 3),
                 " s; some 5 to 15 minimisations",
-                o.inversion.compact > 0.0 ? concat(" and ", o.inversion.rounds, " compact rounds")
-                                          : std::string());
+                o.inversion.compact > 0.0
+                    ? concat(" and ", counted(o.inversion.rounds, "compact round"))
+                    : std::string());
   session.print("memory    ", format_bytes(memory.most()), " on the host");
 }
 
@@ -380,8 +381,9 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
   ending.pictures = {"sections.png", "fit.png", "history.png"};
   ending.picture_name = "sections.png";
   ending.lines = {
-      concat("fitted    ", fit.values, " values, chi2 ", significant(fit.chi2_all, 4), "; ",
-             state.reason, state.round > 0 ? "; " + counted(state.round, "compact round") : ""),
+      concat("fitted    ", counted(fit.values, "value"), ", chi2 ", significant(fit.chi2_all, 4),
+             "; ", state.reason,
+             state.round > 0 ? "; " + counted(state.round, "compact round") : ""),
       concat("model     ", significant(lowest, 5), " to ", significant(highest, 5), " kg/m^3; ",
              counted(iterations, "iteration"), " on ", o.space, ": ", made.device)};
   for (std::size_t c = 0; c < fit.chi2.size(); ++c) {
@@ -430,9 +432,7 @@ void run(const Options& asked, Session& session) {
   FieldIn made;
   const bool direct = (o.products == Products::automatic || o.products == Products::direct) &&
                       first_products(o, input) == Products::direct;
-  if (!ranks.alone() && direct) {
-    made = share_field(o, input, ranks);
-  }
+  if (!ranks.alone() && direct) made = share_field(o, input, ranks);
   if (!ranks.root()) {  // other products run on the root alone
     if (made.shared != nullptr) made.shared->serve();
     return ranks.finish();

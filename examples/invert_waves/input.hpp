@@ -39,11 +39,7 @@ struct Input : SurveyJob<T, Dim> {
   void prepare_mask(const EarthModel<T>& model) {
     const Options& o = *options;
     if (o.mask_text.empty()) return;
-    if (o.mask_depth >= 0.0) {
-      mask = fwi::mask_above(this->grid, o.mask_depth);
-    } else {
-      read_mask(model);
-    }
+    mask = o.mask_depth >= 0.0 ? fwi::mask_above(this->grid, o.mask_depth) : read_mask(model);
     if (std::find(mask.begin(), mask.end(), 1) == mask.end()) {
       throw InputError(concat("--mask ", o.mask_text,
                               " keeps all nodes (allowed: masks that leave some to be changed)"));
@@ -172,7 +168,7 @@ struct Input : SurveyJob<T, Dim> {
     if (!options->bands.empty()) all["bands"] = "--bands";
     return all;
   }
-  void read_mask(const EarthModel<T>& model) {
+  std::vector<unsigned char> read_mask(const EarthModel<T>& model) const {
     EarthModelOptions file;
     file.parameters["vp"] = options->mask_text;
     file.velocity_unit = VelocityUnit::metres_per_second;  // ones and zeros have no unit
@@ -197,7 +193,9 @@ struct Input : SurveyJob<T, Dim> {
                               format_index(node), ", ", format_point(this->grid.position(node)),
                               ", is ", *bad, " (allowed: finite; 0 keeps a node): correct it"));
     }
-    for (const T value : factors) mask.push_back(value == T(0) ? 0 : 1);
+    std::vector<unsigned char> result;
+    for (const T value : factors) result.push_back(value == T(0) ? 0 : 1);
+    return result;
   }
 };
 

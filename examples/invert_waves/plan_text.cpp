@@ -59,7 +59,7 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
   const auto most = static_cast<double>(o.iterations) *
                     static_cast<double>(std::max<std::size_t>(o.bands.size(), 1));
   session.print("time      about ", text::seconds(p.seconds), " s an evaluation, ",
-                text::seconds(1.15 * p.seconds * most), " s for ", most, " iterations");
+                text::seconds(1.15 * p.seconds * most), " s for ", counted(most, "iteration"));
   std::fflush(stdout);
 }
 

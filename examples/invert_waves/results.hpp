@@ -103,7 +103,7 @@ class Results {
     m_stops = *more.find("stops");
     if (const Json* const images = more.find("images")) m_images = *images;
     m_evaluations = last;
-    m_session.print("resumed   ", counted(last, "evaluation"), last == 1 ? " is" : " are",
+    m_session.print("resumed   ", counted(last, "evaluation is", "evaluations are"),
                     " complete, in band ", run.band + 1);
     return run;
   }
@@ -213,7 +213,7 @@ class Results {
                                               {"angle_spacing", 2.0},
                                               {"spread", std::sqrt(extended.focus)}});
     if (m_o.lags_every > 0) m_session.summary["lags"]["spreads"] = m_images;
-    m_session.print("extended  ", lags.count(), " lags, root mean square half offset ",
+    m_session.print("extended  ", counted(lags.count(), "lag"), ", root mean square half offset ",
                     significant(std::sqrt(extended.focus), 4), " m");
   }
 

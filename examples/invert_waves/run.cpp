@@ -2,6 +2,7 @@
 //
 // invert_waves: full-waveform inversion of shots.
 
+#include "app/format.hpp"
 #include "app/plan_text.hpp"
 #include "app/survey_program.hpp"
 #include "invert_waves/input.hpp"
@@ -51,8 +52,9 @@ class Program {
     processes.finish();
     if (m_o.plan || !processes.root()) return;
     if (!m_why.empty()) {
-      m_session.out_of_time(concat(m_results.evaluations(), " evaluations are complete: ", m_why));
-      return;
+      return m_session.out_of_time(
+          concat(counted(m_results.evaluations(), "evaluation is", "evaluations are"),
+                 " complete: ", m_why));
     }
     m_session.summary["ranks"] = processes.size();
     if (m_o.only_shot) return finish_shot(m_session, "plot_inversion.py");

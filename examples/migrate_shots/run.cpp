@@ -329,9 +329,8 @@ class Program {
       const std::vector<T> own = rtm::read_part<T, Dim>(shot, part);
       values.insert(values.end(), own.begin(), own.end());
     }
-    std::vector<T> gathers;
-    if (m_job.offsets.count() > 0) gathers = read_gathers<T>(k);
-    add(k, shot.box, values.data(), gathers);
+    add(k, shot.box, values.data(),
+        m_job.offsets.count() > 0 ? read_gathers<T>(k) : std::vector<T>());
   }
 
   // Returns the offset gathers of a shot on all columns from its file.

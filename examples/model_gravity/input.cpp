@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model_gravity/input.hpp"
 
+#include "app/format.hpp"
 #include "app/memory.hpp"
 #include "app/point_tables.hpp"
 
@@ -202,14 +203,6 @@ gravity::Strategy strategy_of_all(const Options& o, const Input& input, std::int
              : gravity::Strategy::tiles;
 }
 
-namespace {
-
-std::string stations_are(std::size_t count) {
-  return concat(count, count == 1 ? " station is" : " stations are");
-}
-
-}  // namespace
-
 std::vector<std::string> notes_on_stations(const Input& input) {
   // this number of comparisons of stations with prisms needs less than a second
   constexpr double most_comparisons = 2e8;
@@ -219,19 +212,22 @@ std::vector<std::string> notes_on_stations(const Input& input) {
   }
   std::vector<std::string> notes;
   if (below > 0) {
-    notes.push_back(concat(stations_are(below), " below z = 0, the first is station ", first + 1,
+    notes.push_back(concat(counted(below, "station is", "stations are"),
+                           " below z = 0, the first is station ", first + 1,
                            ", z = ", input.stations[3 * first + 2],
                            " m (z points down: stations above it have a negative z)"));
   }
   const gravity::InnerStations found =
       gravity::find_inner_stations(input.ensemble(), input.stations, most_comparisons);
   if (!found.searched) {
-    notes.push_back(concat(stations_are(found.candidates), " between the lowest and the highest ",
+    notes.push_back(concat(counted(found.candidates, "station is", "stations are"),
+                           " between the lowest and the highest ",
                            "coordinates of prisms; whether inside of one was not looked at"));
   } else if (found.inside > 0) {
-    notes.push_back(concat(stations_are(found.inside), " inside of a prism or on its faces, the ",
-                           "first is station ", found.first + 1, " in ",
-                           input.regular ? "prism " : "the prism of row ", found.prism + 1));
+    notes.push_back(concat(counted(found.inside, "station is", "stations are"),
+                           " inside of a prism or on its faces, the ", "first is station ",
+                           found.first + 1, " in ", input.regular ? "prism " : "the prism of row ",
+                           found.prism + 1));
   }
   return notes;
 }

@@ -88,8 +88,8 @@ void print_input(const Options& o, const Input& input, const gravity::Masses& ma
                  const Session& session) {
   session.print(
       "prisms    ", input.name, ": ",
-      input.regular ? describe_mesh(input.mesh) + ", " : std::string(), masses.prisms,
-      masses.prisms == 1 ? " prism of " : " prisms of ",
+      input.regular ? describe_mesh(input.mesh) + ", " : std::string(),
+      counted(masses.prisms, "prism"), " of ",
       o.magnetic ? std::string("susceptibility ") : std::string(), significant(masses.lowest, 6),
       masses.lowest == masses.highest ? std::string() : " to " + significant(masses.highest, 6),
       o.magnetic ? "" : " kg/m^3");
@@ -283,23 +283,23 @@ void finish(const Options& o, const Input& input, const gravity::Masses& masses,
   ending.pictures.emplace_back("maps.png");
   ending.picture_name = "maps.png";
   ending.lines = {
-      concat("computed  ", all.size(), all.size() == 1 ? " component, " : " components, ",
+      concat("computed  ", counted(all.size(), "component"), ", ",
              gravity::to_string(report.strategy), ", ", o.double_precision ? "double" : "float",
              ": ", format_count(pairs), "pairs of prism and station"),
       concat("          on ", o.space, ": ", outcome.device,
-             reports.size() > 1 ? concat(", and ", reports.size() - 1, " more ranks") : "")};
+             reports.size() > 1 ? concat(", and ", counted(reports.size() - 1, "more rank")) : "")};
   if (report.difference >= 0.0) {
     ending.lines.push_back(concat("          differs from direct sums by ",
                                   significant(report.difference, 2), " of the largest value"));
   }
   for (std::size_t c = 0; c < all.size(); ++c) {
     const gravity::Extremes& e = extremes[c];
-    ending.lines.push_back(concat(
-        "          ", all[c].name, " ", significant(e.lowest, 6), " to ", significant(e.highest, 6),
-        " ", all[c].unit,
-        e.missing == 0 ? std::string()
-                       : concat("; NaN at ", e.missing, e.missing == 1 ? " station" : " stations",
-                                ", on vertices or edges of prisms")));
+    ending.lines.push_back(concat("          ", all[c].name, " ", significant(e.lowest, 6), " to ",
+                                  significant(e.highest, 6), " ", all[c].unit,
+                                  e.missing == 0
+                                      ? std::string()
+                                      : concat("; NaN at ", counted(e.missing, "station"),
+                                               ", on vertices or edges of prisms")));
   }
   ending.rate = concat("rate      ", format_count(rate), "pairs/s");
   session.finish(ending);

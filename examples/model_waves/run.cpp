@@ -191,9 +191,7 @@ class Program : public ShotProgram<T, Dim> {
     const wave::SurveyReport done = wave::model_shots(
         exec, *modelling, job.shots,
         [&](std::size_t k, const wave::ShotResult<T, Dim, Memory>& result) {
-          if (k == 0 && options.domain) {
-            keep_domains(modelling->plan(), result.boxes);
-          }
+          if (k == 0 && options.domain) keep_domains(modelling->plan(), result.boxes);
           const int batch = report.together, workers = (report.at_once + batch - 1) / batch;
           const int concurrent = workers * job.ranks;
           job.gather(k, result.traces, survey::work_of(result, concurrent));
@@ -288,9 +286,7 @@ class Program : public ShotProgram<T, Dim> {
       function();
     } catch (const InputError& error) {
       const std::string text = error.what();
-      if (text.rfind(memory, 0) == 0) {
-        throw InputError("--memory" + text.substr(memory.size()));
-      }
+      if (text.rfind(memory, 0) == 0) throw InputError("--memory" + text.substr(memory.size()));
       throw InputError(job.in_options(text, {{"devices", option}}));
     } catch (const MemoryError& error) {
       throw MemoryError(concat(option, ": ", error.what()));
@@ -376,13 +372,12 @@ class Program : public ShotProgram<T, Dim> {
     }
     if (!m_o.plan) return;
     const WaveReport& report = this->report();
-    const std::int64_t every = report.time.snapshot_every;
+    const std::int64_t apart = report.time.snapshot_every;
     const double nodes = static_cast<double>(io::shape_size(this->model().shape));
-    if (every > 0) {
-      const std::int64_t count = report.time.steps / every;
+    if (apart > 0) {
+      const std::int64_t count = report.time.steps / apart;
       this->session().print(
-          "          ", count, count == 1 ? " snapshot" : " snapshots", ", one every ",
-          every == 1 ? std::string() : concat(every, " "), every == 1 ? "step" : "steps", ", ",
+          "          ", counted(count, "snapshot"), ", one ", examples::every(apart, "step"), ", ",
           format_bytes(static_cast<double>(count) * nodes * sizeof(T)), " in files");
     }
     const MemoryEstimate& memory = this->memory();
@@ -402,9 +397,7 @@ class Program : public ShotProgram<T, Dim> {
   }
 
   void took_over(std::size_t, const Json& more) override {
-    if (const Json* const times = more.find("snapshot_times")) {
-      m_times = times->numbers();
-    }
+    if (const Json* const times = more.find("snapshot_times")) m_times = times->numbers();
     if (const Json* const domains = more.find("snapshot_domains")) m_domains = *domains;
   }
 

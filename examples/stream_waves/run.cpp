@@ -73,9 +73,7 @@ class Program : public ShotProgram<T, Dim> {
 
   static std::vector<std::string> results(const Options& o) {
     std::vector<std::string> names{"vp.npy", "gather.sgy", "wavefield.npy", "timeline.json"};
-    if (o.plot) {
-      names.insert(names.end(), {"gather.png", "wavefield.png", "timeline.png"});
-    }
+    if (o.plot) names.insert(names.end(), {"gather.png", "wavefield.png", "timeline.png"});
     return names;
   }
 
@@ -177,9 +175,8 @@ class Program : public ShotProgram<T, Dim> {
     const std::string name = path.filename().string();
     const bool result =
         name.rfind("gather", 0) == 0 || name == "summary.json" || name == ".moho_lock" || [&] {
-          for (const std::string& one : results(m_o)) {
+          for (const std::string& one : results(m_o))
             if (one == name) return true;
-          }
           return false;
         }();
     if (result && folder == fs::weakly_canonical(this->session().folder(), ignored)) {
@@ -409,14 +406,14 @@ class Program : public ShotProgram<T, Dim> {
     if (!spans.empty()) ending.pictures.emplace_back("timeline.png");
     if (r.resumed_at > 0) {
       ending.lines.push_back(concat("          the volume in ", m_o.volume, " was at ",
-                                    r.resumed_at, " of ", r.steps, " steps"));
+                                    r.resumed_at, " of ", counted(r.steps, "step")));
     }
     if (!r.plan.in_core && r.seconds > 0.0) {
       const double rate = r.points / r.seconds;
-      ending.lines.push_back(concat("          ", format_bytes(r.bytes_in), " in, ",
-                                    format_bytes(r.bytes_out), " out in ", r.iterations,
-                                    " iterations; ", fixed(100.0 * rate / predicted_rate(), 1),
-                                    " % of the rate predicted"));
+      ending.lines.push_back(
+          concat("          ", format_bytes(r.bytes_in), " in, ", format_bytes(r.bytes_out),
+                 " out in ", counted(r.iterations, "iteration"), "; ",
+                 fixed(100.0 * rate / predicted_rate(), 1), " % of the rate predicted"));
       if (!r.locked && !on_host()) {
         ending.lines.push_back(concat("          copies between volume and buffers took ",
                                       fixed(r.staging_seconds, 3), " s of the host's time"));

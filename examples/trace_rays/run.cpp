@@ -101,16 +101,16 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
   ending.script = "plot_rays.py";
   ending.pictures = {"rays.png"};
   ending.picture_name = "rays.png";
-  ending.lines = {
-      concat("traced    ", done.source_count,
-             done.source_count == 1 ? " source to " : " sources to ", done.receiver_count,
-             done.receiver_count == 1 ? " receiver, " : " receivers, ", to_string(o.method),
-             " with radius ", done.graph.radius, " (", r.neighbours, " neighbours), ",
-             o.double_precision ? "double" : "float"),
-      concat("          on ", o.space, ": ", r.device), "          " + r.storage_reason};
+  ending.lines = {concat("traced    ", counted(done.source_count, "source"), " to ",
+                         counted(done.receiver_count, "receiver"), ", ", to_string(o.method),
+                         " with radius ", done.graph.radius, " (", r.neighbours, " neighbours), ",
+                         o.double_precision ? "double" : "float"),
+                  concat("          on ", o.space, ": ", r.device),
+                  "          " + r.storage_reason};
   if (done.unreached > 0) {
-    ending.lines.push_back(
-        concat("          ", done.unreached, " receivers were not reached by any ray"));
+    ending.lines.push_back(concat("          ",
+                                  counted(done.unreached, "receiver was", "receivers were"),
+                                  " not reached by any ray"));
   }
   ending.rate = concat("rates     ", format_count(relaxations), "relaxations/s, ",
                        format_count(vertices), "vertices/s");
@@ -155,8 +155,7 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   MemoryEstimate least = estimate;
   least.pass(source, "one source");
   check_memory(concat(o.model == ModelKind::file ? "the model of " : "--shape: a model of ",
-                      io::shape_string(shape), " nodes with ", sources,
-                      sources == 1.0 ? " source" : " sources"),
+                      io::shape_string(shape), " nodes with ", counted(sources, "source")),
                least, limit,
                fitting_shape(shape, (field * (1.0 + sources) + source) / nodes,
                              limit.bytes - MemoryEstimate::process) +

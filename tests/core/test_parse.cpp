@@ -28,6 +28,13 @@ TEST(Parse, Numbers) {
   }
 }
 
+TEST(Text, CountedUnits) {
+  EXPECT_EQ(counted(0, "shot"), "0 shots");
+  EXPECT_EQ(counted(std::size_t{1}, "shot"), "1 shot");
+  EXPECT_EQ(counted(1.0, "process", "processes"), "1 process");
+  EXPECT_EQ(counted(12345678901.0, "process", "processes"), "1.23456789e+10 processes");
+}
+
 TEST(Parse, Counts) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(parse_count("--shape", "7", 1, 7), 7);

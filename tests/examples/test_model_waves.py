@@ -521,7 +521,7 @@ class NothingIsLost(support.NothingIsLost, Case):
     def test_resuming_nothing_begins(self):
         done = self.run_small("--resume")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("0 of 1 shots are complete", done.stdout)
+        self.assertIn("0 of 1 shot is complete", done.stdout)
 
 
 class AtOnce(Case):

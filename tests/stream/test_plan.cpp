@@ -238,6 +238,15 @@ TEST(Plan, SharesAreAtMostOne) {
   }
 }
 
+TEST(Plan, CountsInWords) {
+  StreamRequest wishes;
+  wishes.block = wishes.updates = 1;
+  const StreamPlan plan = plan_stream(some_need(), wishes, host_rates());
+  EXPECT_EQ(moho::stream::describe(plan, some_need(), host_rates()).front(),
+            moho::concat("blocks of 1 plane, 1 step in a pass, ", plan.shape.lag,
+                         " planes between stages, 1 device"));
+}
+
 TEST(Plan, SolvesForTheCostsOfStagesAndIterations) {
   using moho::stream::LaunchSample;
   StreamRates rates;

@@ -3,6 +3,7 @@
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/process.hpp>
 #include <moho/cluster/text.hpp>
+#include <moho/core/text.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -22,8 +23,7 @@ void Clock::wait(double seconds) {
 MissingShots::MissingShots(const Report& report)
     : Error([&] {
         std::string text =
-            concat(report.missing.size(), report.missing.size() == 1 ? " shot has" : " shots have",
-                   " no result");
+            concat(text::counted(report.missing.size(), "shot has", "shots have"), " no result");
         std::size_t listed = 0;
         for (const MissingShot& missing : report.missing) {
           if (++listed > 5) {
@@ -66,8 +66,8 @@ void check(const Campaign& campaign, const std::vector<Task>& tasks,
     if (longest > 0.0 && !site->options().one_job_per_chunk &&
         options.shot_time_limit * static_cast<double>(options.shots_per_job) > longest) {
       throw InputError(concat("site ", name, ": its time limit is ", longest, " s, and ",
-                              options.shots_per_job, " shots of ", options.shot_time_limit,
-                              " s take ",
+                              text::counted(options.shots_per_job, "shot"), " of ",
+                              options.shot_time_limit, " s take ",
                               options.shot_time_limit * static_cast<double>(options.shots_per_job),
                               " s: give fewer shots to a job"));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/cluster/job_system.hpp>
 #include <moho/cluster/process.hpp>
+#include <moho/core/text.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -150,7 +151,7 @@ std::string LocalJobs::probe() {
                             "' cannot be run (", std::strerror(errno),
                             "): build or install shot_worker, or name its folder as programs"));
   }
-  return concat(m_slots, m_slots == 1 ? " process" : " processes", " on ", host_name());
+  return concat(text::counted(m_slots, "process", "processes"), " on ", host_name());
 }
 
 void LocalJobs::start(const std::string& token, KnownJob& job) {
@@ -375,7 +376,7 @@ ThreadJobs::ThreadJobs(WorkerOptions options, int slots)
 ThreadJobs::~ThreadJobs() = default;
 
 std::string ThreadJobs::probe() {
-  return concat(m_slots, m_slots == 1 ? " thread" : " threads", " of this process");
+  return concat(text::counted(m_slots, "thread"), " of this process");
 }
 
 std::vector<std::string> ThreadJobs::submit(const Batch& batch) {

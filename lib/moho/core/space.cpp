@@ -3,6 +3,7 @@
 #include <moho/core/host_memory.hpp>
 #include <moho/core/order.hpp>
 #include <moho/core/space.hpp>
+#include <moho/core/text.hpp>
 
 #include <fstream>
 
@@ -21,7 +22,7 @@ std::string device_name(const Instance<Kokkos::HostSpace>& exec) {
       break;
     }
   }
-  return concat(model, ", ", exec.concurrency(), exec.concurrency() == 1 ? " thread" : " threads");
+  return concat(model, ", ", text::counted(exec.concurrency(), "thread"));
 }
 
 #ifdef KOKKOS_ENABLE_CUDA

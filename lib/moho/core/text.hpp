@@ -53,6 +53,16 @@ inline std::string significant(double value, int digits) {
   return out.str();
 }
 
+/// Returns a count with its unit: "1 shot", "2 shots", "0 shots".
+/// \param unit in the singular \param units its plural; empty: ends in s
+template <class Count>
+std::string counted(Count count, const std::string& unit, const std::string& units = {}) {
+  std::ostringstream out;
+  out.precision(10);
+  out << count << ' ' << (count == Count(1) ? unit : units.empty() ? unit + "s" : units);
+  return out.str();
+}
+
 /// Returns a time with two significant digits, from 100 s on in whole seconds: "0.012", "161".
 inline std::string seconds(double value) {
   return value < 99.5 ? significant(value, 2) : std::to_string(std::llround(value));

@@ -61,10 +61,6 @@ double budget_of(const Options& options, std::size_t available, std::size_t allo
                   static_cast<double>(options.memory_budget) - static_cast<double>(allocated));
 }
 
-std::string counted(std::int64_t count, const char* name) {
-  return concat(count, " ", name, count == 1 ? "" : "s");
-}
-
 void check_budget(double bytes, double budget, const std::string& what) {
   if (bytes <= budget) return;
   throw MemoryError(concat(what, ": ", format_bytes(bytes),
@@ -111,12 +107,12 @@ Threads private_threads(bool host, int threads, const Options& options, std::int
   const std::int64_t fit =
       static_cast<std::int64_t>(std::max(0.0, std::floor(left / bytes_a_grid)));
   const auto no_room = [&](std::int64_t wanted) {
-    return MemoryError(concat("by_prisms: ", wanted,
-                              wanted == 1 ? " private grid takes " : " private grids take ",
-                              format_bytes(bytes_a_grid * static_cast<double>(wanted)), ", ",
-                              format_bytes(std::max(0.0, left)), " are allowed, in which ", fit,
-                              fit == 1 ? " fits" : " fit",
-                              ": take fewer teams or a smaller team size, or another strategy"));
+    return MemoryError(
+        concat("by_prisms: ", counted(wanted, "private grid takes", "private grids take"), " ",
+               format_bytes(bytes_a_grid * static_cast<double>(wanted)), ", ",
+               format_bytes(std::max(0.0, left)), " are allowed, in which ", fit,
+               fit == 1 ? " fits" : " fit",
+               ": take fewer teams or a smaller team size, or another strategy"));
   };
   int team_size = options.team_size, teams = options.teams;
   if (host) {

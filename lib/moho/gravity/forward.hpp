@@ -6,6 +6,7 @@
 
 #include <moho/core/instances.hpp>
 #include <moho/core/space.hpp>
+#include <moho/core/text.hpp>
 #include <moho/gravity/detail/by_prisms.hpp>
 #include <moho/gravity/detail/corners.hpp>
 #include <moho/gravity/detail/tiles.hpp>
@@ -36,8 +37,7 @@ Plan make_plan(const Components& components, double constant, double scale);
 /// Returns the bytes that can still be allocated: the smaller of free memory and remaining budget.
 double budget_of(const Options& options, std::size_t available, std::size_t allocated);
 
-/// Returns a count with a name, whose plural ends in "s".
-std::string counted(std::int64_t count, const char* name);
+using text::counted;
 
 /// Throws MemoryError if the bytes exceed the budget.
 void check_budget(double bytes, double budget, const std::string& what);
@@ -161,7 +161,7 @@ void run_by_prisms(const Instance<Memory>& exec, const Job<T, Memory, Record<T>>
   const double left = budget_of(options, memory_budget(exec), report.memory) - others;
   if (static_cast<double>(count) * static_cast<double>(padded) > 2147483647.0) {
     throw InputError(
-        concat("by_prisms: ", count, " components at ", report.stations,
+        concat("by_prisms: ", counted(count, "component"), " at ", report.stations,
                " stations are more than 2147483647 sums (allowed: fewer): take another "
                "strategy, or fewer stations at a time"));
   }

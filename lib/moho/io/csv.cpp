@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/io/csv.hpp>
 #include <moho/io/text_columns.hpp>
 #include <moho/io/text_file.hpp>
@@ -123,8 +124,8 @@ Table read_table(const std::filesystem::path& path, const CsvOptions& options, T
       const Field& odd = static_cast<std::int64_t>(fields.size()) > table.columns
                              ? fields[static_cast<std::size_t>(table.columns)]
                              : fields.back();
-      throw FileError(concat(path.string(), ':', line_number, ':', odd.column, ": ", fields.size(),
-                             fields.size() == 1 ? " column" : " columns", " in '", printable(line),
+      throw FileError(concat(path.string(), ':', line_number, ':', odd.column, ": ",
+                             text::counted(fields.size(), "column"), " in '", printable(line),
                              "' (", table.columns, " expected)"));
     }
     if (is_header) {

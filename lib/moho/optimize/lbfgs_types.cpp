@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/optimize/lbfgs_types.hpp>
 
 #include <cmath>
@@ -42,9 +43,8 @@ void check_options(const LbfgsOptions& o) {
 namespace detail {
 
 std::string stop_message(const LbfgsState& state, const LbfgsOptions& options) {
-  const std::string so_far =
-      concat(" after ", state.iterations, state.iterations == 1 ? " iteration" : " iterations",
-             " and ", state.evaluations, state.evaluations == 1 ? " evaluation" : " evaluations");
+  const std::string so_far = concat(" after ", text::counted(state.iterations, "iteration"),
+                                    " and ", text::counted(state.evaluations, "evaluation"));
   switch (state.stop) {
     case Stop::none:
       return "it has not stopped";

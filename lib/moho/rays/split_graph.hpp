@@ -6,6 +6,7 @@
 
 #include <moho/core/order.hpp>
 #include <moho/core/space.hpp>
+#include <moho/core/text.hpp>
 #include <moho/core/wrap.hpp>
 #include <moho/rays/detail/halo.hpp>
 #include <moho/rays/trace.hpp>
@@ -213,7 +214,7 @@ void SplitGraph<T, Dim, Memory>::make_slab(const Instance<Memory>& exec, const S
 template <class T, int Dim, class Memory>
 std::string SplitGraph<T, Dim, Memory>::storage_reason() const {
   if (slabs() == 1) return slab(0).storage_reason();
-  return concat(slabs(), " slabs, of each: ", slab(0).storage_reason());
+  return concat(text::counted(slabs(), "slab"), ", of each: ", slab(0).storage_reason());
 }
 
 template <class T, int Dim, class Memory>

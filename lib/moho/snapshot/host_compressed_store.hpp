@@ -9,6 +9,7 @@
 #include <moho/core/order.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/core/queue.hpp>
+#include <moho/core/text.hpp>
 #include <moho/core/timeline.hpp>
 #include <moho/snapshot/codec/codec.hpp>
 #include <moho/snapshot/codec/container.hpp>
@@ -459,8 +460,8 @@ Snapshot<T, Dim, Memory> HostCompressedStore<T, Dim, Memory>::load(const Instanc
 template <class T, int Dim, class Memory>
 SnapshotReport HostCompressedStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
-  report.kind = concat("compressed (", to_string(m_options.mode), ") by ", m_threads,
-                       m_threads == 1 ? " thread" : " threads", " of the host",
+  report.kind = concat("compressed (", to_string(m_options.mode), ") by ",
+                       text::counted(m_threads, "thread"), " of the host",
                        m_file                   ? ", in files"
                        : m_memory.written() > 0 ? ", some in files"
                                                 : "");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/snapshot/storage.hpp>
 
 #include <algorithm>
@@ -194,7 +195,7 @@ class Choice {
                                      "transform",     "faces",  "replay",
                                      "random layers"};
     if (strategy.keep == StorageMethod::checkpoints)
-      return concat("replay from ", strategy.states, " states");
+      return concat("replay from ", text::counted(strategy.states, "state"));
     std::string name = names[static_cast<int>(strategy.keep)];
     if (strategy.codec >= 0 &&
         m_r.codecs[static_cast<std::size_t>(strategy.codec)].mode == CodecMode::paper) {
@@ -204,8 +205,7 @@ class Choice {
       name += concat(" of ", m_r.codecs[static_cast<std::size_t>(strategy.codec)].bits, " bits");
     }
     if (uses_threads(strategy))
-      name +=
-          concat(" by ", m_r.threads, m_r.threads == 1 ? " thread" : " threads", " of the host");
+      name += concat(" by ", text::counted(m_r.threads, "thread"), " of the host");
     return name;
   }
 

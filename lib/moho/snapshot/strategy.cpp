@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/snapshot/replay.hpp>
 #include <moho/snapshot/strategy.hpp>
 #include <moho/wave/wavelet.hpp>
@@ -425,9 +426,9 @@ StorageChoice keep_states(const Shot& shot) {
                              (places.snapshots == Where::host ? snapshots : 0.0);
       const double on_disk = places.states == Where::disk ? kept : 0.0;
       const std::string where = places_text(shot, on_device, on_host, on_disk);
-      best.name = concat("replay from ", states, states == 1 ? " state, " : " states, ", length,
-                         length == 1 ? " snapshot at a time" : " snapshots at a time",
-                         where.empty() ? "" : ", ", where);
+      best.name =
+          concat("replay from ", text::counted(states, "state"), ", ",
+                 text::counted(length, "snapshot"), " at a time", where.empty() ? "" : ", ", where);
     }
   }
   if (!best.possible) {

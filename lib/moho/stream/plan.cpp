@@ -10,6 +10,7 @@
 
 namespace moho::stream {
 
+using text::counted;
 using text::significant;
 
 namespace {
@@ -73,11 +74,6 @@ std::string rounded_up(double bytes) {
   while (bytes / unit >= 1024.0) unit *= 1024.0;
   const double digit = unit * (bytes / unit < 10.0 ? 0.1 : 1.0);
   return format_bytes(std::ceil(bytes / digit) * digit);
-}
-
-// Returns a number of steps as text: "1 step", "6 steps".
-std::string steps_text(std::int64_t steps) {
-  return concat(steps, steps == 1 ? " step" : " steps");
 }
 
 std::string rate_text(double rate) { return concat(significant(rate / 1e9, 3), " Gpoints/s"); }
@@ -441,30 +437,31 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
         "): nothing streams",
         plan.groups > 1 ? concat(", and ", plan.groups, " devices have shots of their own") : ""));
     if (in_blocks) {
-      lines.push_back(concat("stepped in place in blocks of ", shape.block, " planes, ",
-                             steps_text(shape.updates), " in a pass, ", shape.lag,
-                             " planes between stages"));
+      lines.push_back(concat("stepped in place in blocks of ", counted(shape.block, "plane"), ", ",
+                             counted(shape.updates, "step"), " in a pass, ",
+                             counted(shape.lag, "plane"), " between stages"));
     }
     return lines;
   }
   const StreamShape& shape = plan.shape;
-  lines.push_back(concat("blocks of ", shape.block, " planes, ", steps_text(shape.updates),
-                         " in a pass, ", shape.lag, " planes between stages, ",
-                         plan.groups > 1 ? concat(plan.groups, " chains of ") : "", shape.devices,
-                         shape.devices == 1 ? " device" : " devices",
-                         plan.groups > 1     ? ", each with shots of its own"
-                         : shape.devices > 1 ? " in a chain"
-                                             : ""));
+  lines.push_back(concat(
+      "blocks of ", counted(shape.block, "plane"), ", ", counted(shape.updates, "step"),
+      " in a pass, ", counted(shape.lag, "plane"), " between stages, ",
+      plan.groups > 1 ? concat(plan.groups, " chains of ") : "", counted(shape.devices, "device"),
+      plan.groups > 1     ? ", each with shots of its own"
+      : shape.devices > 1 ? " in a chain"
+                          : ""));
   lines.push_back(concat(format_bytes(static_cast<double>(plan.host_bytes)), " on the host, ",
                          format_bytes(static_cast<double>(plan.device_bytes)),
                          " on each device: ", need.beside.empty() ? "a ring" : "rings", " of ",
-                         plan.ring_planes, " planes", plan.resident ? ", and all parameters" : "",
+                         counted(plan.ring_planes, "plane"),
+                         plan.resident ? ", and all parameters" : "",
                          plan.sums_held ? ", and all sums" : ""));
   const double nodes =
       need.nodes() / static_cast<double>(shape.before + shape.planes + shape.behind);
   lines.push_back(concat(significant(plan.plane_in / nodes, 3), " bytes a node in and ",
                          significant(plan.plane_out / nodes, 3), " out, every ",
-                         steps_text(shape.updates)));
+                         counted(shape.updates, "step")));
   if (rates.in > 0.0) {
     lines.push_back(concat("measured: ", significant(rates.in / 1e9, 3), " GB/s in and ",
                            significant(rates.out / 1e9, 3), " out at the same time, steps at ",
@@ -505,7 +502,7 @@ std::string SlabPlan::text() const {
   std::string all;
   for (std::size_t g = 0; g < planes.size(); ++g) all += concat(g == 0 ? "" : ", ", planes[g]);
   const char* const each = ranks ? "rank" : "device";
-  return concat("each shot in slabs on ", planes.size(), " ", each, "s: ", all,
+  return concat("each shot in slabs on ", counted(planes.size(), each), ": ", all,
                 " planes of the largest shot, up to ",
                 format_bytes(static_cast<double>(max_bytes())), " on each ", each,
                 " with snapshots");

@@ -63,8 +63,6 @@ SurveyLine parse_survey_line(const std::string& text) {
 
 namespace {
 
-using detail::plural;
-
 constexpr double along_x = 0.01;  // sine of the angle to x below which a line is the x axis
 
 // Projection of positions of three coordinates to those of a model.
@@ -314,7 +312,7 @@ void Survey<Dim>::keep_inside(const Grid<Dim>& grid) {
     }
   }
   if (moved > 0) {
-    m_notes.push_back(concat(moved, " position", plural(moved), " outside of the model by at most ",
+    m_notes.push_back(concat(text::counted(moved, "position"), " outside of the model by at most ",
                              rounding_of_positions, " of its spacing moved onto its faces"));
   }
   std::vector<wave::Shot<Dim>> kept;
@@ -353,13 +351,13 @@ void Survey<Dim>::keep_inside(const Grid<Dim>& grid) {
   }
   const auto lost = static_cast<std::int64_t>(m_shots.size() - kept.size());
   if (lost > 0) {
-    m_notes.push_back(concat(lost, " shot", plural(lost),
+    m_notes.push_back(concat(text::counted(lost, "shot"),
                              " left out whose source or receivers are outside of the model, the "
                              "first being shot ",
                              first));
   }
   if (receivers > 0) {
-    m_notes.push_back(concat(receivers, " trace", plural(receivers),
+    m_notes.push_back(concat(text::counted(receivers, "trace"),
                              " left out whose receivers are outside of the model"));
   }
   m_shots = std::move(kept);
@@ -403,8 +401,8 @@ ShotGather<Dim> Survey<Dim>::read(std::size_t k) const {
   gather.samples.resize(used * count);
   if (zero > 0) {
     const bool all = zero == static_cast<std::int64_t>(raw.traces.size());
-    gather.notes.push_back(concat(all ? "all " : "", zero, " trace", plural(zero),
-                                  zero == 1 ? " is zero" : " are zero",
+    gather.notes.push_back(concat(all ? "all " : "", text::counted(zero, "trace is", "traces are"),
+                                  " zero",
                                   m_options.keep_zero_traces ? " and kept" : " and left out",
                                   all         ? ""
                                   : zero == 1 ? ": "

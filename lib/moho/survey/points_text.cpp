@@ -117,8 +117,7 @@ class PointReader {
     const AxisValues values = split_axes(m_what, text);
     const std::size_t given = text.empty() ? 0 : values.texts.size();
     if (given != Dim) {
-      throw refuse(piece,
-                   concat("has ", given, " coordinate", given == 1 ? "" : "s", ", not ", Dim));
+      throw refuse(piece, concat("has ", text::counted(given, "coordinate"), ", not ", Dim));
     }
     m_order = values.written;
     Point<Dim> result{};
@@ -173,9 +172,9 @@ Points<Dim> points_of_table(const std::string& what, const std::string& text,
     }
   }
   if (table.names.empty() && table.columns != Dim) {
-    throw InputError(concat(what, " ", text, ": it has ", table.columns,
-                            table.columns == 1 ? " column" : " columns", " without names",
-                            " (allowed for a ", Dim, "D model: ", axes_text<Dim>, ")"));
+    throw InputError(concat(what, " ", text, ": it has ", text::counted(table.columns, "column"),
+                            " without names", " (allowed for a ", Dim, "D model: ", axes_text<Dim>,
+                            ")"));
   }
   Points<Dim> points(static_cast<std::size_t>(table.rows()));
   for (std::int64_t row = 0; row < table.rows(); ++row) {

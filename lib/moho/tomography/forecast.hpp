@@ -26,9 +26,9 @@ struct IterationForecast {
   /// Returns the forecast as text: "about 0.4 s an iteration, 8 s for 20 iterations, ...".
   std::string text() const {
     return concat("about ", text::seconds(seconds), " s an iteration, ",
-                  text::seconds(seconds * std::max(iterations, 1)), " s for ", iterations,
-                  iterations == 1 ? " iteration" : " iterations", " at most; measured with ",
-                  measured, " of ", sources, " sources");
+                  text::seconds(seconds * std::max(iterations, 1)), " s for ",
+                  text::counted(iterations, "iteration"), " at most; measured with ", measured,
+                  " of ", text::counted(sources, "source"));
   }
 };
 

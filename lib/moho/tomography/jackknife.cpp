@@ -70,8 +70,8 @@ std::string describe_jackknife(const InversionResult<Dim>& result, const Jackkni
 
 std::string describe_run(const JackknifeRun& run) {
   return concat("jackknife run ", run.group + 1, ": chi^2 ", text::significant(run.last.chi2, 4),
-                " of ", run.picks, " picks after ", run.last.iteration,
-                run.last.iteration == 1 ? " iteration" : " iterations");
+                " of ", text::counted(run.picks, "pick"), " after ",
+                text::counted(run.last.iteration, "iteration"));
 }
 
 void write_jackknife(const std::filesystem::path& path, const JackknifeResult& test) {

@@ -205,7 +205,7 @@ std::vector<std::string> bad_picks(const PickSet<Dim>& picks, const std::vector<
   const auto source = [&](std::size_t k) { return detail::source_text<Dim>(picks, k); };
   const auto receiver = [&](std::size_t k) { return detail::receiver_text<Dim>(picks, k); };
   std::vector<std::string> lines{
-      concat(bad, bad == 1 ? " pick" : " picks",
+      concat(text::counted(bad, "pick"),
              " more than 4 standard deviations away (flag in picks.csv), most of ",
              source(static_cast<std::size_t>(s - sources.begin())), " (", s->bad, ") and ",
              receiver(static_cast<std::size_t>(r - receivers.begin())), " (", r->bad, ")")};
@@ -263,9 +263,9 @@ std::string describe_iteration(const IterationReport& r) {
              " degrees of freedom, rms ", significant(1e3 * r.rms, 3), " ms, ",
              significant(r.seconds, 2), " s");
   if (r.step < 1.0) line += concat(", step ", significant(r.step, 2));
-  if (r.held > 0) line += concat(", ", r.held, r.held == 1 ? " node" : " nodes", " at a bound");
+  if (r.held > 0) line += concat(", ", text::counted(r.held, "node"), " at a bound");
   if (r.rejected > 0) {
-    line += concat(", ", r.rejected, r.rejected == 1 ? " pick" : " picks", " without weight");
+    line += concat(", ", text::counted(r.rejected, "pick"), " without weight");
   }
   return line;
 }

@@ -108,9 +108,11 @@ std::vector<Shot<Dim>> moving_spread(const Points<Dim>& sources, const Points<Di
       if (grid.contains(receiver)) shots[i].receivers.push_back(receiver);
     }
     if (shots[i].receivers.empty()) {
-      throw InputError(concat("shot ", i + 1, ": none of its ", offsets.size(),
-                              " receivers is inside of the model, with its source at ",
-                              format_point(sources[i]),
+      throw InputError(concat("shot ", i + 1, ": ",
+                              offsets.size() == 1
+                                  ? "its receiver is not"
+                                  : concat("none of its ", offsets.size(), " receivers is"),
+                              " inside of the model, with its source at ", format_point(sources[i]),
                               " (allowed: 1 receiver or more): move the source or change the "
                               "offsets and depths of the receivers"));
     }

@@ -5,6 +5,7 @@
 /// \brief Step and node of the model at the first overflow of a wavefield.
 
 #include <moho/core/grid.hpp>
+#include <moho/core/text.hpp>
 #include <moho/wave/not_finite.hpp>
 
 #include <algorithm>
@@ -35,9 +36,9 @@ std::string model_node(const Grid<Dim>& model, const std::vector<double>& place)
     outside = std::max(outside, std::abs(node[d] - nearest[d]));
   }
   const std::string at = concat(format_index(nearest), ", ", format_point(model.position(nearest)));
-  return outside > 0
-             ? concat("in the layer ", outside, " nodes outside of the model, near its node ", at)
-             : concat("at node ", at);
+  return outside > 0 ? concat("in the layer ", text::counted(outside, "node"),
+                              " outside of the model, near its node ", at)
+                     : concat("at node ", at);
 }
 }  // namespace detail
 
@@ -52,14 +53,14 @@ Error overflow_error(const NotFinite& failure, const Grid<Dim>& model, std::int6
   const std::string& context = failure.context();
   // streams of two wavefields check planes when these leave the device
   const bool later = context.find("at the end of a pass") != std::string::npos;
-  return Error(
-      concat(context.empty() ? "" : context + ", ", "step ", failure.step(), ": the wavefield ",
-             failure.field(), " is no longer finite ",
-             detail::model_node<Dim>(model, failure.place()), " (of ", steps, " steps; ",
-             later ? "the first was up to a pass before" : "it is the first at which it is not",
-             "; it overflowed, or the source or the data hold such a number): look at "
-             "the model there, smooth its angles, ",
-             advice));
+  return Error(concat(
+      context.empty() ? "" : context + ", ", "step ", failure.step(), ": the wavefield ",
+      failure.field(), " is no longer finite ", detail::model_node<Dim>(model, failure.place()),
+      " (of ", text::counted(steps, "step"), "; ",
+      later ? "the first was up to a pass before" : "it is the first at which it is not",
+      "; it overflowed, or the source or the data hold such a number): look at "
+      "the model there, smooth its angles, ",
+      advice));
 }
 
 /// \brief Runs a shot, and finds the first step and node where its wavefield overflows.

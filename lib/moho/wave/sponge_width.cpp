@@ -96,7 +96,7 @@ std::string describe(const SpongeWave& wave, double dt) {
                                   wave.sponge_velocity / wave.velocity, wave.dimensions),
         2);
   };
-  return concat("a sponge of ", wave.width, " nodes is ",
+  return concat("a sponge of ", text::counted(wave.width, "node"), " is ",
                 text::significant(wave.width / wavelength, 2), " wavelengths of ",
                 std::llround(wave.velocity), " m/s at ", text::significant(wave.frequency, 4),
                 " Hz: of the amplitude of a wave that meets it head on about ", percent(0.0),

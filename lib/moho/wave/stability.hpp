@@ -5,6 +5,7 @@
 /// \brief Largest stable time step and shortest wavelength, from differences and model.
 
 #include <moho/core/instances.hpp>
+#include <moho/core/text.hpp>
 #include <moho/wave/kernel/coefficients.hpp>
 #include <moho/wave/model.hpp>
 
@@ -189,11 +190,11 @@ void check_contrast(const Instance<Memory>& exec, const Grid<Dim>& grid,
     return concat(value_at(exec, density.data() + at), " at node ", format_index(index), ", ",
                   format_point(grid.position(index)), " m");
   };
-  throw InputError(
-      concat("density: ", node(sum.node), ", and ", node(sum.other), ", differ by a ratio of ",
-             sum.contrast, ", with which wavefields may grow without bound (allowed: ", largest,
-             " within ", order / 2, order == 2 ? " node" : " nodes", " along an axis at order ",
-             order, "): smooth the density there, or take order ", lower, " or less"));
+  throw InputError(concat("density: ", node(sum.node), ", and ", node(sum.other),
+                          ", differ by a ratio of ", sum.contrast,
+                          ", with which wavefields may grow without bound (allowed: ", largest,
+                          " within ", text::counted(order / 2, "node"), " along an axis at order ",
+                          order, "): smooth the density there, or take order ", lower, " or less"));
 }
 }  // namespace detail
 

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Memory plan of evaluations in core. Included by core_evaluator.hpp.
 
+#include <moho/core/text.hpp>
 #include <moho/fwi/detail/core_evaluator.hpp>
 #include <moho/wave/run.hpp>
 
@@ -55,11 +56,11 @@ void CoreEvaluator<T, Dim, Memory>::refuse_lags(const ObjectivePlan& plan, doubl
   const Lags fitting = fitting_lags<T, Dim, Memory>(box, lags, room, sum);
   const std::string name = m_options.names("lags");
   throw InputError(concat(
-      name, ": ", lags.count(), " lags take ",
+      name, ": ", text::counted(lags.count(), "lag takes", "lags take"), " ",
       format_bytes(plan.lags_bytes + (sum > 0.0 ? plan.lags_sum_bytes : 0.0)), " besides ",
-      format_bytes(rest), " of the gradient (allowed: ", format_bytes(plan.budget), " in all): ",
-      fitting.count(), fitting.count() == 1 ? " lag" : " lags", " would fit, ", name, " ",
-      fitting.x, Dim == 3 && lags.y > 0 ? concat(",", fitting.y) : "", this->streaming_advice()));
+      format_bytes(rest), " of the gradient (allowed: ", format_bytes(plan.budget),
+      " in all): ", text::counted(fitting.count(), "lag"), " would fit, ", name, " ", fitting.x,
+      Dim == 3 && lags.y > 0 ? concat(",", fitting.y) : "", this->streaming_advice()));
 }
 
 // Chooses the number of concurrent shots: where it is free, as many as need no slower method.

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Plan of shots that advance in the same launches. Included by migration_planner.hpp.
 
+#include <moho/core/text.hpp>
 #include <moho/rtm/detail/migration_planner.hpp>
 #include <moho/wave/kernel/shot_batch.hpp>
 
@@ -46,8 +47,8 @@ void MigrationPlanner<T, Dim, Memory>::check_batches() const {
            "these are migrated one after the other");
   }
   if (m_o.concurrent_shots > 0 && given > m_o.concurrent_shots) {
-    refuse(concat(m_o.concurrent_shots, m_o.concurrent_shots == 1 ? " shot" : " shots", " at once"),
-           m_o.concurrent_shots, "a batch has some of these");
+    refuse(concat(text::counted(m_o.concurrent_shots, "shot"), " at once"), m_o.concurrent_shots,
+           "a batch has some of these");
   }
 }
 

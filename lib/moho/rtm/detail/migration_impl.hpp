@@ -4,6 +4,7 @@
 /// \file
 /// \brief Members of Migration: data, propagation and image of a shot.
 
+#include <moho/core/text.hpp>
 #include <moho/rtm/migration.hpp>
 
 namespace moho::rtm {
@@ -82,10 +83,10 @@ std::size_t Migration<T, Dim, Memory>::position_of(const wave::Shot<Dim>& shot) 
   const auto found = std::find_if(shots().begin(), shots().end(),
                                   [&](const auto& one) { return one.number == shot.number; });
   if (found == shots().end()) {
-    throw InputError(
-        concat("gather: the shot ", shot.number, " is not in the survey (allowed: ", shots().size(),
-               shots().size() == 1 ? " shot, " : " shots, ", shots().front().number, " to ",
-               shots().back().number, "): give gathers of the shots that were planned"));
+    throw InputError(concat("gather: the shot ", shot.number, " is not in the survey (allowed: ",
+                            text::counted(shots().size(), "shot"), ", ", shots().front().number,
+                            " to ", shots().back().number,
+                            "): give gathers of the shots that were planned"));
   }
   return static_cast<std::size_t>(found - shots().begin());
 }

@@ -397,8 +397,8 @@ void SurveyFiles::finish() {
   }
   const auto count = static_cast<std::int64_t>(shots.size());
   const auto files = static_cast<std::int64_t>(m_paths.size());
-  notes.push_back(concat(count, " shot", plural(count), ", ", traces, " trace", plural(traces),
-                         " of ", samples, " samples every ", milliseconds(interval), ", from ",
+  notes.push_back(concat(text::counted(count, "shot"), ", ", text::counted(traces, "trace"), " of ",
+                         samples, " samples every ", milliseconds(interval), ", from ",
                          m_segy ? (files == 1 ? concat("'", m_paths.front().string(), "'")
                                               : concat(files, " SEG-Y files, the first '",
                                                        m_paths.front().string(), "'"))
@@ -411,8 +411,8 @@ void SurveyFiles::finish() {
   for (const auto& [code, number] : m_left_out) {
     notes.push_back(
         code == dead
-            ? concat(number, " dead trace", plural(number), " left out (trace identification 2)")
-            : concat(number, " trace", plural(number),
+            ? concat(text::counted(number, "dead trace"), " left out (trace identification 2)")
+            : concat(text::counted(number, "trace"),
                      " left out that are no seismic data (trace identification ", code, ")"));
   }
   if (m_segy &&

@@ -18,9 +18,6 @@
 
 namespace moho::survey::detail {
 
-/// Returns the plural ending of a counted noun: "" for 1, else "s".
-inline const char* plural(std::int64_t count) { return count == 1 ? "" : "s"; }
-
 /// Shot with positions of three coordinates.
 struct RawShot {
   std::size_t file = 0;              ///< index in the list of paths
