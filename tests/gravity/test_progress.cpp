@@ -130,6 +130,20 @@ void may_stop_the_work(const moho::Instance<Memory>& exec) {
 }
 TYPED_TEST(Progress, MayStopTheWork) { may_stop_the_work(TypeParam::exec()); }
 
+// Every strategy ends when the flag is set.
+template <class Memory>
+void flag_stops_sums(const moho::Instance<Memory>& exec) {
+  moho::StopFlag flag;
+  const auto stoppable = moho::stopped_by<Memory>(exec, flag);
+  const auto stations = some_stations(20);
+  flag.request();
+  for (const Way& way : ways) {
+    EXPECT_THROW(run<double>(stoppable, way, stations, {Component::gz}, {}), moho::Stopped)
+        << moho::gravity::to_string(way.strategy);
+  }
+}
+TYPED_TEST(Progress, AFlagStopsSums) { flag_stops_sums(TypeParam::exec()); }
+
 // Products end when the flag is set, and later ones have the same bits as before.
 void expect_stops(moho::gravity::FieldOperator& field, moho::StopFlag& flag) {
   const std::vector<double> densities(static_cast<std::size_t>(field.prisms()), 300.0);

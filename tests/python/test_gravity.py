@@ -147,6 +147,13 @@ class Interrupts(unittest.TestCase):
             self, lambda: moho.gravity(rows, stations=at, components="all", strategy="fmm"), within=1.0
         )
 
+    def test_end_sums_by_prisms(self):
+        rows = np.tile((0.0, 1e4, 0.0, 1e4, 0.0, 1e3, 500.0), (20000, 1))
+        at = np.column_stack([np.linspace(0.0, 1e4, 20000)] * 2 + [np.full(20000, -50.0)])
+        support.expect_interrupt(
+            self, lambda: moho.gravity(rows, stations=at, components="all", strategy="by_prisms"), after=0.5
+        )
+
     def test_end_a_product_on_a_lattice(self):
         x = np.arange(200) * 50.0 + 25.0
         mesh = (200, 200, 30, 0, 1e4, 0, 1e4, 0, 5e3)

@@ -37,6 +37,41 @@ auto modelling_at_once(const Instance<Memory>& exec, const Grid<2>& grid, Medium
                                       wave::ricker_wavelet(10.0), options);
 }
 
+MEMORY_TEST(ShotsAtOnce, NameTracesThatTakeTheMemory) {
+  const Grid<2> grid = cube<2>(31, 10.0);
+  wave::ModellingOptions<2> options;
+  options.receivers = 100000;
+  options.memory = 1000000;
+  auto model = constant_model<T, 2, Memory>(exec, grid, Medium::isotropic, {});
+  const auto prepare = [&] {
+    make_modelling<T, 2, Memory>(exec, grid, model, wave::all_faces<2>(wave::FaceKind::rigid),
+                                 wave::ricker_wavelet(10.0), options);
+  };
+  EXPECT_THAT(
+      moho::testing::message_of<MemoryError>(prepare),
+      AllOf(HasSubstr("31 x 31 nodes, its wavefield and the traces of 100000 receivers take "),
+            HasSubstr("as asked): take fewer receivers or a shorter time")));
+}
+
+MEMORY_TEST(ShotsAtOnce, EndTheirPreparationWhenTheFlagIsSet) {
+  const Grid<2> grid = cube<2>(31, 10.0);
+  moho::StopFlag flag;
+  const Instance<Memory> stopped = moho::stopped_by<Memory>(exec, flag);
+  const auto prepare = [&](const wave::WaveletAt& wavelet) {
+    auto model = constant_model<T, 2, Memory>(exec, grid, Medium::isotropic, {});
+    make_modelling<T, 2, Memory>(stopped, grid, model, wave::absorbing_faces<2>(Medium::isotropic),
+                                 wavelet, {});
+  };
+  const wave::WaveletAt ricker = wave::ricker_wavelet(10.0);
+  EXPECT_NO_THROW(prepare(ricker));
+  const auto requests = [&](double dt) {
+    flag.request();
+    return ricker(dt);
+  };
+  EXPECT_THROW(prepare(requests), moho::Stopped) << "after the plan";
+  EXPECT_THROW(prepare(ricker), moho::Stopped) << "before it";
+}
+
 MEMORY_TEST(ShotsAtOnce, HaveTheBitsOfOneAfterTheOther) {
   Grid<2> grid = cube<2>(61, 10.0);
   grid.extents[1] = 45;

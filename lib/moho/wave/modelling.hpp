@@ -233,12 +233,14 @@ Modelling<T, Dim, Memory>::Modelling(const InstanceOf<Memory>& instance, const G
   m_plan.parameter_bits = m_propagator->scheme().parameter_bits();
   exec.fence();
   if (!options.keep_model) m_extended = {};
+  exec.check_stop();
   m_wavefield = m_propagator->make_wavefield(exec);
   exec.fence();
 }
 
 template <class T, int Dim, class Memory>
 void Modelling<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
+  exec.check_stop();
                                        const Model<T, Dim, Memory>& model,
                                        const Points<Dim>& around) {
   Model<T, Dim, Memory> tapered = model;
@@ -252,6 +254,7 @@ void Modelling<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
     m_propagator->update(exec, extended);
   } catch (const InputError&) {
     check_model<T, Dim, Memory>(exec, m_model_grid, model);  // names nodes without layers
+  exec.check_stop();
     throw;
   }
   if (m_extended.vp.data() != nullptr) m_extended = extended;
@@ -287,7 +290,9 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
                             " Hz): record more often"));
   }
   const auto largest =
+  exec.check_stop();
       std::max_element(plan.wavelet.begin(), plan.wavelet.end(),
+  exec.check_stop();
                        [](double a, double b) { return std::fabs(a) < std::fabs(b); });
   plan.peak_time = static_cast<double>(largest - plan.wavelet.begin()) * plan.time.dt;
   double spacing = 0.0;

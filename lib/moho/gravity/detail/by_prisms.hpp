@@ -129,10 +129,12 @@ struct AddGridsOnDevice {
   }
 };
 
-/// Launches one pass: prisms first, first + 1, ..., one per thread.
+/// \brief Launches one pass: prisms first, first + 1, ..., one per thread.
+/// \throws Stopped, see StopFlag
 template <class T, class Memory>
 void sum_prisms(const Instance<Memory>& exec, unsigned mask, const PassData<T>& data, int teams,
                 int team_size) {
+  exec.check_stop();
   if constexpr (is_host_memory<Memory>) {
     launch("moho::gravity::sum_prisms", exec, static_cast<std::int64_t>(teams) * team_size,
            SumPrismsOnHost<T>{data, sum_records_of<T, Record<T>>(mask)});
