@@ -368,6 +368,9 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
                   significant(report.source_taper, 3),
                   " m of the sources, which sends out no waves of shear (--source-taper 0: leave "
                   "it)");
+  } else if (m_o.source_taper.value_or(0.0) > 0.0) {
+    session.print(
+        "          note: --source-taper has no effect: epsilon equals delta at the sources");
   }
   const std::size_t traces = m_job.shots.front().receivers.size();
   const bool one = m_job.shots.size() == 1;

@@ -307,6 +307,14 @@ class Waves(Refused):
             ("source_taper has no effect without epsilon", {"source_taper": 50, "sources": [(100, 20)]}),
             ("equations has no effect without epsilon", {"equations": "fletcher"}),
             ("source_taper has no effect without sources", {"source_taper": 50, "epsilon": 0.1}),
+            (
+                "source_taper has no effect where epsilon equals delta",
+                {"source_taper": 50, "epsilon": 0.1, "delta": 0.1, "sources": [(100, 20)]},
+            ),
+            (
+                "source_taper has no effect with equations='fletcher'",
+                {"source_taper": 50, "epsilon": 0.1, "equations": "fletcher", "sources": [(100, 20)]},
+            ),
             ("sigma has no effect without equations='fletcher'", {"sigma": 0.5, "epsilon": 0.1}),
         ):
             with self.assertWarnsRegex(UserWarning, f"^{words}") as caught:
@@ -319,8 +327,9 @@ class Waves(Refused):
         vti = {"epsilon": 0.1, "delta": 0.05, "equations": "fletcher", "sigma": 0.5}
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            self.made(**vti, sources=[(100, 20)], source_taper=50)
+            self.made(**vti)
             self.made(source_taper=0)
+            self.made(epsilon=0.1, delta=0.05, sources=[(100, 20)], source_taper=50)
 
 
 class Times(Refused):

@@ -130,14 +130,21 @@ def warn_without_effect(
     sigma: float,
     source_taper: Optional[float],
     sources: bool = True,
+    taper: Optional[float] = None,
 ) -> None:
-    """Warns the caller's caller of arguments that have no effect in the medium of the fields."""
+    """Warns the caller's caller of arguments that have no effect in the medium of the fields.
+
+    taper is the radius that results from source_taper, m, where the caller knows it.
+    """
     isotropic = all(one is None for one in fields[2:])
     for name, given in (("equations", equations != "self_adjoint"), ("source_taper", source_taper)):
         if isotropic and given:
             warnings.warn(f"{name} has no effect without epsilon and delta", stacklevel=3)
     if source_taper and not isotropic and not sources:
         warnings.warn("source_taper has no effect without sources", stacklevel=3)
+    elif source_taper and not isotropic and taper == 0.0:
+        why = "with equations='fletcher'" if equations == "fletcher" else "where epsilon equals delta"
+        warnings.warn(f"source_taper has no effect {why}", stacklevel=3)
     if equations != "fletcher" and sigma != 0.75:
         warnings.warn("sigma has no effect without equations='fletcher'", stacklevel=3)
 

@@ -235,7 +235,7 @@ class Shots:
             random_seed(seed, faces),
             _arrays.callback(progress),
         )
-        warn_without_effect(model, equations, sigma, source_taper, sources is not None)
+        warn_without_effect(model, equations, sigma, source_taper, sources is not None, self.source_taper)
 
     @property
     def dt(self) -> float:
