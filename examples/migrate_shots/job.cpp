@@ -64,6 +64,8 @@ MemoryError in_words(const MemoryError& error, const Options& options) {
 std::string in_words_of_scheme(std::string text) {
   replace(text, wave::overflow_advice, overflow_advice);
   replace(text, "allow more disk", "give a larger --disk");
+  if (text.find(" temporary data in '") != std::string::npos)
+    text += "; --resume takes another --snapshot-dir or --disk, but no other --snapshots";
   return text;
 }
 

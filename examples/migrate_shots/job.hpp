@@ -110,6 +110,8 @@ void with_options(const Job<T, Dim>& job, const Function& function) {
     throw InputError(text);
   } catch (const MemoryError& error) {
     throw in_words(error, *job.options);
+  } catch (const FileError& error) {
+    throw FileError(in_words_of_scheme(error.what()));
   } catch (const Error& error) {
     const std::string text = in_words_of_scheme(error.what());
     if (text == error.what()) throw;

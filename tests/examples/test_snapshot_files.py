@@ -102,7 +102,8 @@ class Files(test_migrate_shots.Case):
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, "cannot write temporary data in 'spool' .File too large; no part of it "
-                         "was left behind.*ulimit -f")
+                         "was left behind.*ulimit -f.*; --resume takes another --snapshot-dir or --disk, but "
+                         "no other --snapshots")
         self.assert_spool_is_empty()
 
     def test_a_killed_run(self):
@@ -130,8 +131,8 @@ class Files(test_migrate_shots.Case):
             self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshot-dir", name],
                         f"cannot write temporary data in '{name}' (No", "create the folder first")
         self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "memory", *self.there],
-                    "--snapshot-dir was given with --snapshots memory (it belongs to --snapshots auto, threads, "
-                    "disk): leave it out")
+                    "--snapshot-dir was given with --snapshots memory (it belongs to --snapshots auto, "
+                    "threads, disk): leave it out")
         self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "disk"],
                     "0 B of disk", "give --snapshot-dir FOLDER or --disk BYTES")
         if os.geteuid() == 0:
