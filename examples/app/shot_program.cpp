@@ -319,7 +319,7 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   check_memory(concat("the model with ", counted(m_receivers, "trace"), " of ",
                       counted(report.time.samples, "sample")),
                m_memory, m_limit,
-               "take fewer shots, fewer of them --at-once or a longer --interval");
+               "take fewer shots or receivers, fewer shots --at-once or a longer --interval");
   Json& summary = m_session.summary;
   summary["asked"] = m_session.requested();
   summary["model"] = model_json(report);

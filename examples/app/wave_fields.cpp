@@ -57,6 +57,7 @@ std::string in_options(std::string text, const std::map<std::string, std::string
                                                     {"device-memory", "--device-memory"},
                                                     {"dt", "--dt"},
                                                     {"interval", "--interval"},
+                                                    {"parameters", "--parameters"},
                                                     {"time", "--time"},
                                                     {"snapshot_every", "--snapshot-every"}};
   auto option = others.find(word);

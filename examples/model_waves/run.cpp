@@ -311,8 +311,10 @@ class Program : public ShotProgram<T, Dim> {
     } catch (const InputError& error) {
       throw InputError(job.in_options(error.what()));
     } catch (const MemoryError& error) {
+      const bool nodes = std::string(error.what()).find("fewer nodes") != std::string::npos;
       throw with_advice(error, "--memory",
-                        is_host_memory<Memory>
+                        !nodes ? ""
+                        : is_host_memory<Memory>
                             ? ", or run stream_waves with --host-volume FILE, which keeps the "
                               "waves in a file"
                             : ", or run stream_waves with --device-memory, which steps planes of "

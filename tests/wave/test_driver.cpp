@@ -69,7 +69,12 @@ TEST(TimePlan, RefusesWithTheNameOfTheOption) {
   EXPECT_THAT(refusal_of({.interval = 1.5e-6}), StartsWith("interval is 1.5e-06 s"));
   EXPECT_THAT(refusal_of({.dt = 0.002, .interval = 0.001}), StartsWith("interval is 0.001 s"));
   EXPECT_THAT(refusal_of({.time = 1e-4, .interval = 0.001}), StartsWith("time is 0.0001 s"));
-  EXPECT_THAT(refusal_of({.time = 1e4}), HasSubstr("samples, as SEG-Y counts them"));
+  EXPECT_THAT(refusal_of({.time = 1e3}), HasSubstr("them): give a longer interval, or a shorter"));
+  EXPECT_THAT(refusal_of({.time = 1e4}), HasSubstr("as SEG-Y counts them): give a shorter time"));
+  EXPECT_THAT(refusal_of({.interval = 0.3}),
+              HasSubstr("as SEG-Y counts them): take a shorter one"));
+  EXPECT_THAT(refusal_of({.interval = 1e-8}),
+              HasSubstr("as SEG-Y counts them): take a longer one"));
   EXPECT_THAT(refusal_of({.snapshot_every = 2.0}), StartsWith("snapshot_every is 2 s"));
 }
 

@@ -6,6 +6,7 @@
 
 #include <moho/core/instances.hpp>
 #include <moho/core/space.hpp>
+#include <moho/core/text.hpp>
 #include <moho/wave/detail/concurrent_shots.hpp>
 #include <moho/wave/detail/memory.hpp>
 #include <moho/wave/model_shot.hpp>
@@ -174,6 +175,25 @@ struct AroundSource {
   }
 };
 
+/// Returns the error of a plan that takes more than the allowed bytes.
+template <int Dim>
+MemoryError too_much_memory(const ModellingPlan<Dim>& plan, const ModellingOptions<Dim>& options,
+                            std::size_t allowed) {
+  const bool one = plan.concurrent_shots == 1;
+  const bool traces = plan.memory.gathers > plan.memory.most / 2;
+  return MemoryError(concat(
+      "memory: the model of ", shape_string(plan.grid), " nodes", traces ? ", " : " and ",
+      one ? std::string("its wavefield")
+          : concat("wavefields of ", plan.concurrent_shots, " shots at once"),
+      traces ? concat(" and the traces of ", text::counted(options.receivers, "receiver")) : "",
+      " take ", format_bytes(static_cast<double>(plan.memory.most)),
+      " (allowed: ", format_bytes(static_cast<double>(allowed)),
+      options.memory > 0 ? ", as asked" : ", what is free", "): take ",
+      one ? "" : "fewer shots at once, ",
+      traces ? "fewer receivers or a shorter time"
+             : "fewer nodes, thinner layers or single precision"));
+}
+
 /// Returns the radius in m of the taper of delta to epsilon around sources; 0 in elliptical media.
 template <class T, int Dim, class Memory>
 double taper_radius(const Instance<Memory>& exec, const Grid<Dim>& grid,
@@ -213,12 +233,14 @@ Modelling<T, Dim, Memory>::Modelling(const InstanceOf<Memory>& instance, const G
   Model<T, Dim, Memory> model = given;
   const Instance<Memory>& exec = instance;
   m_plan = plan_modelling<T, Dim, Memory>(exec, grid, model, faces, wavelet, options, release);
+  exec.check_stop();
   if (m_plan.source_taper > 0.0) {
     model.delta =
         taper_delta<T, Dim, Memory>(exec, grid, model, options.sources, m_plan.source_taper);
   }
   m_extended = extend_model<T, Dim, Memory>(exec, grid, model, faces, m_plan.random);
   exec.fence();
+  exec.check_stop();
   model = {};
   if (release) given = {};
   PropagatorOptions<Dim> scheme;
@@ -232,15 +254,14 @@ Modelling<T, Dim, Memory>::Modelling(const InstanceOf<Memory>& instance, const G
   m_propagator.emplace(exec, m_plan.grid, m_extended, scheme);
   m_plan.parameter_bits = m_propagator->scheme().parameter_bits();
   exec.fence();
-  if (!options.keep_model) m_extended = {};
   exec.check_stop();
+  if (!options.keep_model) m_extended = {};
   m_wavefield = m_propagator->make_wavefield(exec);
   exec.fence();
 }
 
 template <class T, int Dim, class Memory>
 void Modelling<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
-  exec.check_stop();
                                        const Model<T, Dim, Memory>& model,
                                        const Points<Dim>& around) {
   Model<T, Dim, Memory> tapered = model;
@@ -254,7 +275,6 @@ void Modelling<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
     m_propagator->update(exec, extended);
   } catch (const InputError&) {
     check_model<T, Dim, Memory>(exec, m_model_grid, model);  // names nodes without layers
-  exec.check_stop();
     throw;
   }
   if (m_extended.vp.data() != nullptr) m_extended = extended;
@@ -270,7 +290,9 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   plan.faces = faces;
   plan.grid = extended_grid(grid, faces);
   plan.medium = model.medium();
+  exec.check_stop();
   const ModelRange range = check_model<T, Dim, Memory>(exec, grid, model);
+  exec.check_stop();
   detail::with_argument("boundary", [&] { check_boundaries(plan.grid, plan.faces, plan.medium); });
   plan.limits =
       limits_of<T, Dim, Memory>(exec, grid, model, options.order, options.equations, options.sigma);
@@ -290,9 +312,7 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
                             " Hz): record more often"));
   }
   const auto largest =
-  exec.check_stop();
       std::max_element(plan.wavelet.begin(), plan.wavelet.end(),
-  exec.check_stop();
                        [](double a, double b) { return std::fabs(a) < std::fabs(b); });
   plan.peak_time = static_cast<double>(largest - plan.wavelet.begin()) * plan.time.dt;
   double spacing = 0.0;
@@ -362,17 +382,7 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
     --plan.concurrent_shots;
     estimate();
   }
-  if (more() > allowed) {
-    const bool one = plan.concurrent_shots == 1;
-    throw MemoryError(concat(
-        "memory: the model of ", shape_string(plan.grid), " nodes and ",
-        one ? std::string("its wavefield")
-            : concat("wavefields of ", plan.concurrent_shots, " shots at once"),
-        " take ", format_bytes(static_cast<double>(plan.memory.most)),
-        " (allowed: ", format_bytes(static_cast<double>(allowed)),
-        options.memory > 0 ? ", as asked" : ", what is free", "): take ",
-        one ? "" : "fewer shots at once, ", "fewer nodes, thinner layers or single precision"));
-  }
+  if (more() > allowed) throw detail::too_much_memory(plan, options, allowed);
   return plan;
 }
 

@@ -33,7 +33,10 @@ TimePlan make_time_plan(const TimeOptions& o, double largest_dt, double snapshot
     if (std::fabs(o.interval / microsecond - whole) > 1e-4 || whole < 1.0 ||
         o.interval > longest_interval) {
       throw InputError(concat("interval is ", o.interval, " s (allowed: whole microseconds up to ",
-                              longest_interval, " s, as SEG-Y counts them): round it"));
+                              longest_interval, " s, as SEG-Y counts them): ",
+                              whole < 1.0                     ? "take a longer one"
+                              : o.interval > longest_interval ? "take a shorter one"
+                                                              : "round it"));
     }
     plan.interval = whole * microsecond;
   }
@@ -60,9 +63,11 @@ TimePlan make_time_plan(const TimeOptions& o, double largest_dt, double snapshot
                             " s (allowed: longer times): model longer"));
   }
   if (samples > most_trace_samples) {
-    throw InputError(concat("time is ", o.time, " s, which makes ", samples, " samples of ",
-                            plan.interval, " s (allowed: up to ", most_trace_samples,
-                            " samples, as SEG-Y counts them): give a longer interval"));
+    const bool ever = o.time < most_trace_samples * longest_interval;
+    throw InputError(
+        concat("time is ", o.time, " s, which makes ", samples, " samples of ", plan.interval,
+               " s (allowed: up to ", most_trace_samples, " samples, as SEG-Y counts them): ",
+               ever ? "give a longer interval, or a shorter time" : "give a shorter time"));
   }
   plan.samples = static_cast<std::int64_t>(samples);
   const double end = static_cast<double>(plan.samples - 1) * plan.interval;
