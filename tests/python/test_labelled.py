@@ -104,6 +104,15 @@ class Fields(unittest.TestCase):
             moho.Shots(labelled(vp), density=rho, **waves)
         rho = labelled(np.full_like(vp, 2000.0)).transpose("z", "x")
         self.assertEqual(moho.Shots(labelled(vp), density=rho, **waves).medium, "variable_density")
+        # the nodes of an array without coordinates are those of spacing and origin
+        place = {"spacing": (10, 5), "origin": (1000, 200)}
+        self.assertEqual(moho.Shots(vp, density=rho, **place, **waves).medium, "variable_density")
+        text = "density.x: coordinates are 1000 to 1400 m .allowed: 0 to 400 m, the nodes of vp.x"
+        with self.assertRaisesRegex(moho.InputError, text):
+            moho.Shots(vp, density=rho, spacing=(10, 5), **waves)
+        epsilon = labelled(np.full_like(vp, 0.1), spacing=(10.0, 4.0))
+        with self.assertRaisesRegex(moho.InputError, "epsilon.z: coordinates are 200 to 320 m"):
+            moho.first_arrivals(vp, epsilon=epsilon, sources=(1000, 200), **place)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,8 @@ def placed(
 ) -> tuple[Any, Any, Any]:
     """Values, spacing and origin; those of a DataArray are its coordinates.
 
-    others: further fields on the same nodes; those that are DataArrays must have the same coordinates.
+    others: further fields on the same nodes; those that are DataArrays must have the same coordinates, or
+    those of spacing and origin.
     """
     if not is_labelled(array):
         if spacing is None:
@@ -54,7 +55,11 @@ def placed(
                 f"spacing is missing (needed: the distance of nodes in m, or {name} as an xarray.DataArray "
                 "with coordinates)"
             )
-        return array, spacing, 0.0 if origin is None else origin
+        origin = 0.0 if origin is None else origin
+        for other, field in others.items():
+            if is_labelled(field):
+                _check_lattice(field, other, name, spacing, origin)
+        return array, spacing, origin
     if spacing is not None or origin is not None:
         raise InputError(
             f"spacing or origin were given for {name} with coordinates (allowed: one of both): leave them out"
@@ -81,6 +86,22 @@ def placed(
         steps.append(step)
         firsts.append(float(at[0]))
     return values, steps, firsts
+
+
+def _check_lattice(field: Any, name: str, of: str, spacing: Any, origin: Any) -> None:
+    """Refuses coordinates of a DataArray that are not those of spacing and origin."""
+    dims = sorted(field.dims)
+    try:
+        steps = np.broadcast_to(np.asarray(spacing, np.float64), len(dims))
+        firsts = np.broadcast_to(np.asarray(origin, np.float64), len(dims))
+    except (TypeError, ValueError):
+        return  # refused by the caller
+    if not (steps > 0.0).all() or not np.isfinite(firsts).all():
+        return
+    for axis, step, first in zip(dims, steps, firsts):
+        if axis in field.coords:
+            expected = first + step * np.arange(field.sizes[axis])
+            _check_nodes(field.coords[axis].values, f"{name}.{axis}", expected, f"{of}.{axis}", step)
 
 
 def _check_nodes(values: Any, name: str, expected: np.ndarray, of: str, step: float) -> None:
