@@ -245,6 +245,12 @@ class Results(unittest.TestCase):
         self.assertEqual(made.value_bounds, {"vp": (1200.0, 3000.0)})
         x = np.full(61 * 31, 0.01)
         np.testing.assert_allclose(made.model(x)["vp"][:, 5:], start()[:, 5:] * np.exp(0.01), rtol=1e-6)
+        # without bounds: nodes outside of the mask keep their values, and have no gradient
+        np.testing.assert_array_equal(made.model(x)["vp"][:, :5], start()[:, :5])
+        misfit, gradient = made(x)
+        self.assertEqual(misfit, made(np.where(mask.ravel(), x, 0.0))[0])
+        np.testing.assert_array_equal(gradient[~mask.ravel()], 0.0)
+        self.assertGreater(np.abs(gradient).max(), 0.0)
         made.set_band(9)
         low = made(made.start)[0]
         self.assertGreater(made.illumination().min(), 0.0)

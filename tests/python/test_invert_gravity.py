@@ -140,8 +140,9 @@ class Calls(unittest.TestCase):
         found = moho.invert_gravity(data(), callback=seen.append, **arguments)
         self.assertEqual(tuple(seen), found.minimisations)
         self.assertGreater(len(seen), 1)
-        ended = moho.invert_gravity(data(), callback=lambda step: True, **arguments)
-        self.assertEqual(ended.minimisations, (seen[0],))
+        for yes in (True, np.bool_(True)):
+            ended = moho.invert_gravity(data(), callback=lambda step, yes=yes: yes, **arguments)
+            self.assertEqual(ended.minimisations, (seen[0],))
 
     def test_progress_ends_it(self):
         x, y = np.meshgrid(np.arange(40) * 25.0, np.arange(40) * 25.0)
@@ -170,6 +171,8 @@ class Calls(unittest.TestCase):
         refused("errors: the shape is", errors=np.ones(3))
         refused("the cells are not given once", mesh=None)
         refused("mask: its shape is", mask=np.ones((2, 2)))
+        refused("mask: it has values that are no numbers", mask=np.full((4, 6, 8), np.nan))
+        refused("mask: it has values that are no numbers", mask=np.full((4, 6, 8), "no"))
         refused("topography: it is no lattice", topography=np.zeros((4, 4)))
         refused("bounds is", bounds=(400, 0))
         refused("trend: 'gx' is not in the data", trend={"gx": 1})

@@ -244,6 +244,18 @@ def finite(array: np.ndarray, name: str) -> np.ndarray:
     return array
 
 
+def mask(array: Any, shape: tuple[int, ...], of: str) -> np.ndarray:
+    """A mask as uint8: 0 where the array is 0 or False, otherwise 1. of: "that of vp"."""
+    array = to_numpy(array, "mask")
+    if array.dtype.kind not in "biuf" or np.any(np.isnan(array)):
+        raise InputError("mask: it has values that are no numbers (allowed: 0 and others, or booleans)")
+    if array.shape != shape:
+        raise InputError(
+            f"mask: its shape is {shape_text(array.shape)} (allowed: {shape_text(shape)}, {of})"
+        )
+    return np.ascontiguousarray(array != 0, np.uint8)
+
+
 def points(value: Any, name: str, dim: int) -> np.ndarray:
     """Positions as rows of coordinates; one position may be given alone."""
     array = numbers(value, name)
@@ -355,6 +367,11 @@ def stream_sizes(device_memory: Any, devices: int, block: Any, updates: Any) -> 
 def random_layers(width: Any, seed: Any) -> list[int]:
     """Width and seed of random layers in the order of the compiled module."""
     return [whole(width, "random_width", 1, 1000), whole(seed, "seed", 0, 2**62)]
+
+
+def is_true(value: Any) -> bool:
+    """True for True of Python and of NumPy."""
+    return isinstance(value, (bool, np.bool_)) and bool(value)
 
 
 def callback(value: Any) -> Any:

@@ -226,7 +226,7 @@ def invert_gravity(
     try:
         while (found := inversion.advance(shown)) is not None:
             steps.append(Minimisation(*found))
-            if callback is not None and callback(steps[-1]) is True:
+            if callback is not None and _arrays.is_true(callback(steps[-1])):
                 break
         found = inversion.result()
         if found["advice"]:
@@ -291,12 +291,7 @@ def _cells(mesh: Any, prisms: Any, mask: Any, topography: Any, box: Any) -> dict
     result["mesh"] = box_of(mesh)
     shape = tuple(int(extent) for extent in result["mesh"][2::-1])
     if mask is not None:
-        array = _arrays.to_numpy(mask, "mask")
-        if array.shape != shape:
-            raise InputError(
-                f"mask: its shape is {_arrays.shape_text(array.shape)} (allowed: {_arrays.shape_text(shape)})"
-            )
-        result["mask"] = np.ascontiguousarray(array != 0, np.uint8)
+        result["mask"] = _arrays.mask(mask, shape, "that of the mesh")
     if topography is None and box is not None:
         raise InputError("topography_box was given without topography (it belongs to it): leave it out")
     if topography is not None:

@@ -49,7 +49,7 @@ class Objective:
         Least and greatest values of parameters, in their units. Default: 20 % beyond the values of the
         initial model, as far as the grid and dt allow; for epsilon and delta 0.1 beyond.
     mask : array of the shape of vp, optional
-        0 or False: the node keeps its values.
+        0 or False: the node keeps its values, whatever its variables are, and its gradient is 0.
     misfit : {"least-squares", "correlation", "huber", "envelope"}
         Measure of the difference of traces.
     huber : float
@@ -165,6 +165,8 @@ class Objective:
         self._device = _arrays.on_device(vp)
         self._bands = _bands(bands)
         self._count = len(data[0])
+        mask = _mask(mask, vp)
+        self._fixed = None if mask is None else np.tile(mask.ravel() == 0, len(self._names))
         if _arrays.text(mute, "mute", "velocity:1500").split(":")[0] == "arrivals":
             raise InputError(
                 "mute is 'arrivals' (allowed: none, velocity:V): what is muted may not move with the model"
@@ -188,7 +190,7 @@ class Objective:
                 _arrays.choice(zero, "zero", ("start", "peak")),
                 _arrays.choice(source_field, "source_field", SOURCE_FIELDS),
                 self._bands,
-                _mask(mask, vp),
+                mask,
                 _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
                 _stream(source_field, device_memory, devices, block, updates)
                 + _arrays.random_layers(random_width, seed),
@@ -291,7 +293,10 @@ class Objective:
             A wavefield overflowed.
         """
         core()
-        return self._objective.evaluate(self._variables(x), _arrays.callback(progress))
+        misfit, gradient = self._objective.evaluate(self._variables(x), _arrays.callback(progress))
+        if self._fixed is not None:
+            gradient[self._fixed] = 0.0
+        return misfit, gradient
 
     def model(self, x: Any) -> dict[str, np.ndarray]:
         """Values of the inverted parameters in their units, each of the shape and type of vp.
@@ -434,7 +439,7 @@ class Objective:
         if not finite.all():
             k = int(np.argmin(finite))
             raise InputError(f"x: number {k} is {x[k]} (allowed: finite numbers)")
-        return x
+        return x if self._fixed is None else np.where(self._fixed, 0.0, x)
 
 
 @dataclass(frozen=True)
@@ -587,14 +592,7 @@ def _huber(value: Any) -> float:
 def _mask(mask: Any, vp: np.ndarray) -> Optional[np.ndarray]:
     if mask is None:
         return None
-    mask = _arrays.to_numpy(mask, "mask")
-    if mask.dtype.kind not in "biuf" or np.any(np.isnan(mask)):
-        raise InputError("mask: it has values that are no numbers (allowed: 0 and others, or booleans)")
-    if mask.shape == vp.shape and not np.any(mask):
+    mask = _arrays.mask(mask, vp.shape, "that of vp, with some nodes that may change")
+    if not mask.any():
         raise InputError("mask: it is 0 at all nodes (allowed: some nodes that may change): leave it out")
-    if mask.shape != vp.shape:
-        raise InputError(
-            f"mask: its shape is {_arrays.shape_text(mask.shape)} (allowed: {_arrays.shape_text(vp.shape)}, "
-            "that of vp, with some nodes that may change)"
-        )
-    return np.ascontiguousarray(mask != 0, np.uint8)
+    return mask
