@@ -19,8 +19,8 @@ or (x, y, z) with z running fastest; .npy, .rsf, .sgy and .segy are read.
 std::string wave_scheme_help() {
   return R"(
 Boundaries. A kind for all faces, then exceptions by face: --boundary cpml:20,top=free,left=sponge:40. Kinds:
-cpml (absorbs best; not for TTI), sponge, random (keeps the energy and scatters it), free (the free surface),
-rigid. Faces: left, right (x), front, back (y), top, bottom (z). Layers lie OUTSIDE of the model.
+cpml (absorbs best; not for TTI), sponge, random (scatters waves), free (free surface), rigid (zero pressure a
+node outside). Faces: left, right (x), front, back (y), top, bottom (z). Layers lie OUTSIDE of the model.
 
 Time. A sample of the wavelet at time t acts at time t; a Ricker wavelet has its peak 1.5 / frequency after
 zero, and arrivals are that much later than the traveltime. --dt auto takes a step below the largest stable

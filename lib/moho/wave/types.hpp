@@ -17,7 +17,7 @@ namespace moho::wave {
 
 /// Boundary condition or absorbing layer of a face of the grid.
 enum class FaceKind {
-  rigid,         ///< no layer: the field is zero outside, waves are reflected with reversed sign
+  rigid,         ///< no layer: zero from a node outside on, which reflects with reversed sign
   sponge,        ///< a layer that damps the wavefield in every step
   cpml,          ///< a convolutional perfectly matched layer (not for TTI)
   free_surface,  ///< the field is zero on the face and odd about it

@@ -40,7 +40,7 @@ class Rays:
     def path(self, source: int, receiver: int) -> np.ndarray:
         """Returns the vertices of a ray from source to receiver, m, (n, 2) or (n, 3); n is 0 for no ray.
 
-        Sources and receivers count from 0; others raise IndexError.
+        Sources and receivers count from 0, negative ones from the end; others raise IndexError.
         """
         sources, receivers = self.traveltimes.shape
         source = _arrays.index(source, "source", sources)

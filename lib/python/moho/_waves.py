@@ -97,7 +97,8 @@ class Shots:
         Position of the first node, m.
     faces : str, optional
         Faces of the model and widths of their layers in nodes, such as "cpml:20,top=free,left=sponge:40";
-        kinds are cpml, sponge, random, rigid and free. Default: "cpml:10", for TTI "sponge:30".
+        kinds are cpml, sponge, random, free, and rigid, zero pressure one node outside, which reflects
+        with reversed sign. Default: "cpml:10", for TTI "sponge:30".
     free_surface : bool
         True: a free surface at the top.
     dt : float, optional
