@@ -24,6 +24,7 @@ struct Trace {
   int x = 0, y = 0;
   int inline_number = 0, crossline_number = 0;
   float value = 0.0F;
+  int identification = 0, units = 0, delay = 0, interval = 0;  // of the headers
 };
 
 class SegyModels : public ::testing::Test {
@@ -39,7 +40,11 @@ class SegyModels : public ::testing::Test {
     for (const Trace& trace : traces) {
       const std::size_t at = bytes.size();
       bytes.append(244, '\0');
+      put(at + 28, std::int16_t(trace.identification));
       put(at + 70, std::int16_t(-100));
+      put(at + 88, std::int16_t(trace.units));
+      put(at + 108, std::int16_t(trace.delay));
+      put(at + 116, std::int16_t(trace.interval));
       put(at + 180, std::int32_t(trace.x));
       put(at + 184, std::int32_t(trace.y));
       put(at + 188, std::int32_t(trace.inline_number));
@@ -186,6 +191,37 @@ TEST_F(SegyModels, UnsortedVolumesAreRefused) {
                     HasSubstr("sort the traces")));
   traces.pop_back();  // no rectangle: a section
   EXPECT_THAT(read(traces).values.shape, ElementsAre(5, 1));
+}
+
+TEST_F(SegyModels, ContradictoryHeadersAreRefused) {
+  const auto with = [&](int Trace::*field, int value) {
+    std::vector<Trace> traces{{40000, 0}, {41000, 0}, {42000, 0}};
+    traces[1].*field = value;
+    return read_model<float>(write(traces));
+  };
+  const auto refusal = [&](int Trace::*field, int value) {
+    return message_of<FileError>([&] { (void)with(field, value); });
+  };
+  EXPECT_THAT(refusal(&Trace::units, 2), HasSubstr("trace 2 has coordinates in seconds of arc"));
+  EXPECT_THAT(refusal(&Trace::units, 3), HasSubstr("project the coordinates first"));
+  EXPECT_THAT(refusal(&Trace::units, 5), HasSubstr("in an unknown unit (code 5"));
+  EXPECT_THAT(with(&Trace::units, 1).spacing, ElementsAre(10, 5));
+  EXPECT_THAT(refusal(&Trace::identification, 2), HasSubstr("trace 2 is dead"));
+  EXPECT_THAT(with(&Trace::identification, 1).spacing, ElementsAre(10, 5));
+  EXPECT_THAT(refusal(&Trace::delay, 7),
+              HasSubstr("the first sample of trace 2 is at 7, that of trace 1 at 0"));
+}
+
+TEST_F(SegyModels, IntervalsThatDifferAreNotUsed) {
+  std::vector<Trace> traces{{40000, 0}, {41000, 0}};
+  traces[1].interval = 5000;
+  EXPECT_THAT(read(traces).spacing, ElementsAre(10, 5));
+  traces[1].interval = 4000;
+  const SegyModel<float> model = read(traces);
+  EXPECT_THAT(model.spacing, ElementsAre(10, 0));
+  EXPECT_EQ(model.interval, 5000);
+  EXPECT_THAT(model.notes, ElementsAre("the interval of trace 2 is 4000 (bytes 117-118), that of "
+                                       "the file 5000: they are not used"));
 }
 
 }  // namespace

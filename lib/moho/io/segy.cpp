@@ -6,6 +6,7 @@
 #include <segyio/segy.h>
 
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <limits>
 #include <map>
@@ -37,6 +38,7 @@ using detail::SegyLayout;
 
 namespace {
 
+constexpr double metres_per_foot = 0.3048;
 constexpr std::uint64_t text_size = SEGY_TEXT_HEADER_SIZE;
 constexpr std::uint64_t binary_size = SEGY_BINARY_HEADER_SIZE;
 constexpr std::uint64_t trace_header_size = SEGY_TRACE_HEADER_SIZE;
@@ -109,6 +111,35 @@ bool find_byte_order(const InputFile& file, const unsigned char* raw) {
              big, "; the standard knows 1 to 16): check that the file is what its name says"));
 }
 
+/// Refuses fields of revision 2 that change the meaning of those of revision 1.
+void refuse_extended(const InputFile& file, const unsigned char* binary, const SegyLayout& layout) {
+  const auto number = [&](int byte, int width) {  // byte: of the file, from 1
+    std::uint64_t value = 0;
+    for (int i = 0; i < width; ++i) {
+      const int at = byte - 3201 + (layout.little_endian ? width - 1 - i : i);
+      value = value << 8 | binary[at];
+    }
+    return value;
+  };
+  const auto refuse = [&](const std::string& what) {
+    throw FileError(concat("'", file.name(), "' is SEG-Y revision ", layout.revision, " with ",
+                           what,
+                           " (allowed: revision 0 and 1, and later ones without fields that "
+                           "replace those of revision 1): write it as revision 1"));
+  };
+  const auto samples = number(3269, 4);
+  if (samples != 0 && samples != number(3221, 2)) {
+    refuse(concat("an extended number of samples, ", samples, " in bytes 3269-3272"));
+  }
+  const auto interval = std::bit_cast<double>(number(3273, 8));
+  if (interval != 0.0 && interval != static_cast<double>(number(3217, 2))) {
+    refuse(concat("an extended sample interval, ", interval, " in bytes 3273-3280"));
+  }
+  if (number(3507, 4) != 0) {
+    refuse(concat("additional trace headers, ", number(3507, 4), " in bytes 3507-3510"));
+  }
+}
+
 SegyLayout read_layout(const InputFile& file, segy_file* handle) {
   SegyLayout layout;
   std::array<unsigned char, SEGY_BINARY_HEADER_SIZE> raw{};
@@ -131,6 +162,7 @@ SegyLayout read_layout(const InputFile& file, segy_file* handle) {
   layout.revision = raw[300];
   if (layout.revision > 3)
     layout.revision = 0;  // files older than the revision field have arbitrary bytes here
+  if (layout.revision > 1) refuse_extended(file, raw.data(), layout);
   const std::int32_t extended = binary_field(layout.binary.data(), SEGY_BIN_EXT_HEADERS);
   if (extended < 0) {
     throw FileError(
@@ -351,31 +383,45 @@ SegyFile<T> read_segy(const std::filesystem::path& path) {
   return result;
 }
 
+void check_lengths(const std::string& name, std::int64_t number, std::int32_t units) {
+  if (units == 0 || units == 1) return;
+  const char* known[] = {"seconds of arc", "decimal degrees", "degrees, minutes and seconds"};
+  throw FileError(concat("'", name, "': trace ", number + 1, " has coordinates in ",
+                         units >= 2 && units <= 4 ? known[units - 2] : "an unknown unit", " (code ",
+                         units,
+                         " in bytes 89-90; allowed: 1, lengths, or 0, not said): project "
+                         "the coordinates first"));
+}
+
 template <class T>
 std::vector<Gather<T>> read_gathers(const std::filesystem::path& path) {
   const SegyFile<T> file = read_segy<T>(path);
-  if (file.coordinate_units > 1) {
-    throw FileError(concat("'", path.string(), "' has geographic coordinates (code ",
-                           file.coordinate_units,
-                           " in bytes 89-90; allowed: lengths): project them first"));
-  }
+  const double unit = file.measurement_system == 2 ? metres_per_foot : 1.0;
   const auto samples = static_cast<std::size_t>(file.samples.shape[1]);
-  std::map<std::tuple<std::int32_t, double, double, double>, std::size_t> known;
+  std::map<std::tuple<std::int32_t, double, double, double, double>, std::size_t> known;
   std::vector<std::size_t> group(file.headers.size());
   std::vector<Gather<T>> gathers;
   for (std::size_t i = 0; i < file.headers.size(); ++i) {
     const SegyTrace& trace = file.headers[i];
-    const auto [at, is_new] = known.try_emplace(
-        std::tuple(trace.field_record, trace.source_x, trace.source_y, trace.source_depth),
-        gathers.size());
+    check_lengths(path.string(), static_cast<std::int64_t>(i), trace.coordinate_units);
+    if (trace.interval != 0 && trace.interval != file.interval) {
+      throw FileError(concat("'", path.string(), "': trace ", i + 1, " has an interval of ",
+                             trace.interval, " us (bytes 117-118), the file one of ", file.interval,
+                             " us (allowed: the same in a file): resample the traces, or read "
+                             "them one by one with read_segy"));
+    }
+    const auto [at, is_new] =
+        known.try_emplace(std::tuple(trace.field_record, trace.source_x, trace.source_y,
+                                     trace.source_elevation, trace.source_depth),
+                          gathers.size());
     group[i] = at->second;
     if (is_new) {
       Gather<T> gather;
       gather.record = trace.field_record;
-      gather.source_x = trace.source_x;
-      gather.source_y = trace.source_y;
-      gather.source_elevation = trace.source_elevation;
-      gather.source_depth = trace.source_depth;
+      gather.source_x = trace.source_x * unit;
+      gather.source_y = trace.source_y * unit;
+      gather.source_elevation = trace.source_elevation * unit;
+      gather.source_depth = trace.source_depth * unit;
       gather.interval = file.interval / 1e6;
       gather.delay = trace.delay / 1e3;
       gathers.push_back(std::move(gather));
@@ -387,9 +433,9 @@ std::vector<Gather<T>> read_gathers(const std::filesystem::path& path) {
           " ms, others of record ", trace.field_record, " at ", gather.delay * 1e3,
           " ms (allowed: one delay in a record): read the traces one by one with read_segy"));
     }
-    gather.receiver_x.push_back(trace.receiver_x);
-    gather.receiver_y.push_back(trace.receiver_y);
-    gather.receiver_elevation.push_back(trace.receiver_elevation);
+    gather.receiver_x.push_back(trace.receiver_x * unit);
+    gather.receiver_y.push_back(trace.receiver_y * unit);
+    gather.receiver_elevation.push_back(trace.receiver_elevation * unit);
   }
   for (Gather<T>& gather : gathers) {
     gather.samples.shape = {static_cast<std::int64_t>(gather.receiver_x.size()),

@@ -120,27 +120,37 @@ struct SegyFile {
 template <class T>
 SegyFile<T> read_segy(const std::filesystem::path& path);
 
+/// Refuses coordinates that are not lengths.
+///
+/// \param name name of the file, for messages
+/// \param number number of the trace, from 0
+/// \param units code of the trace (bytes 89-90): 1 lengths, or 0, not stated, are allowed
+/// \throws FileError
+void check_lengths(const std::string& name, std::int64_t number, std::int32_t units);
+
 /// The traces of a shot.
 template <class T>
 struct Gather {
   std::int32_t record = 0;         ///< field record number
-  double source_x = 0.0;           ///< x coordinate of the source
-  double source_y = 0.0;           ///< y coordinate of the source
-  double source_elevation = 0.0;   ///< surface elevation at the source
-  double source_depth = 0.0;       ///< source depth below the surface
+  double source_x = 0.0;           ///< x coordinate of the source, m
+  double source_y = 0.0;           ///< y coordinate of the source, m
+  double source_elevation = 0.0;   ///< surface elevation at the source, m
+  double source_depth = 0.0;       ///< source depth below the surface, m
   double interval = 0.0;           ///< sample interval in seconds; 0 if the file does not state it
   double delay = 0.0;              ///< time of the first sample after the shot, in seconds
-  std::vector<double> receiver_x;  ///< x coordinate, one per trace
-  std::vector<double> receiver_y;  ///< y coordinate, one per trace
-  std::vector<double> receiver_elevation;  ///< elevation, one per trace
+  std::vector<double> receiver_x;  ///< x coordinate, m, one per trace
+  std::vector<double> receiver_y;  ///< y coordinate, m, one per trace
+  std::vector<double> receiver_elevation;  ///< elevation, m, one per trace
   Array<T> samples;                        ///< traces x samples
 };
 
 /// Reads shot records. T: float or double.
 ///
 /// Traces with the same field record number and source position form a gather. Gathers are in the
-/// order of their first traces in the file, and traces in the order of the file.
-/// \throws FileError, also if coordinates are not lengths or a record has several delays
+/// order of their first traces in the file, and traces in the order of the file. Positions are in
+/// metres; those of files in feet (bytes 3255-3256) are converted.
+/// \throws FileError, also if coordinates are not lengths, a record has several delays or a trace
+/// another interval than the file
 template <class T>
 std::vector<Gather<T>> read_gathers(const std::filesystem::path& path);
 
@@ -157,7 +167,7 @@ std::vector<Gather<T>> read_gathers(const std::filesystem::path& path);
 /// \param gathers the shot records
 /// \param about lines appended to the five lines of the textual header: at most 33 of 76
 /// characters; longer ones are continued in the next line, and text beyond the 33 lines is left out
-/// \throws FileError, InputError
+/// \throws FileError, InputError, also for samples that are not finite in single precision
 template <class T>
 void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T>>& gathers,
                    const std::vector<std::string>& about = {});
@@ -191,9 +201,11 @@ struct SegyModel {
 ///
 /// In depth the interval is in thousandths of the unit of length: 7500 means 7.5 m. A program for
 /// time sections, which reads microseconds as milliseconds, displays the same number. `interval` is
-/// the unscaled number of the file. The delay of the first trace is the depth of the first sample.
-/// \throws FileError, also for a volume whose traces are not sorted by in-line and cross-line
-/// numbers, or whose lines are not perpendicular
+/// the unscaled number of the file; if traces have another one, the spacing is 0 and a note says
+/// so. The delay, one for all traces, is the depth of the first sample.
+/// \throws FileError, also for coordinates that are not lengths, dead traces, traces with different
+/// delays, a volume whose traces are not sorted by in-line and cross-line numbers, or whose lines
+/// are not perpendicular
 template <class T>
 SegyModel<T> read_segy_model(const std::filesystem::path& path);
 

@@ -312,11 +312,47 @@ void place_volume(const std::string& name, SegyModel<T>& model, const std::vecto
   add_axis(model, y);
 }
 
+constexpr std::int32_t dead_trace = 2;  // trace identification
+
+/// Refuses traces whose headers contradict those of a model.
+void check_columns(const std::string& name, const std::vector<SegyTrace>& traces) {
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    const SegyTrace& trace = traces[i];
+    check_lengths(name, static_cast<std::int64_t>(i), trace.coordinate_units);
+    if (trace.identification == dead_trace) {
+      throw FileError(concat("'", name, "': trace ", i + 1,
+                             " is dead (trace identification 2, bytes 29-30; allowed for a model: "
+                             "columns with values): interpolate it, or correct the header"));
+    }
+    if (trace.delay != traces[0].delay) {
+      throw FileError(concat("'", name, "': the first sample of trace ", i + 1, " is at ",
+                             trace.delay, ", that of trace 1 at ", traces[0].delay,
+                             " (delay, bytes 109-110; allowed for a model: one depth): shift the "
+                             "traces, or correct the headers"));
+    }
+  }
+}
+
+/// Returns the spacing in depth; 0, with a note, if traces have another one than the file.
+template <class T>
+double depth_spacing(const SegyFile<T>& file, std::vector<std::string>& notes) {
+  for (std::size_t i = 0; i < file.headers.size(); ++i) {
+    const std::int32_t stated = file.headers[i].interval;
+    if (stated == 0 || stated == file.interval) continue;
+    notes.push_back(concat("the interval of trace ", i + 1, " is ", stated,
+                           " (bytes 117-118), that of the file ", file.interval,
+                           ": they are not used"));
+    return 0.0;
+  }
+  return file.interval / 1e3;
+}
+
 }  // namespace
 
 template <class T>
 SegyModel<T> read_segy_model(const std::filesystem::path& path) {
   SegyFile<T> file = read_segy<T>(path);
+  check_columns(path.string(), file.headers);
   SegyModel<T> model;
   model.interval = file.interval;
   model.measurement_system = file.measurement_system;
@@ -336,7 +372,7 @@ SegyModel<T> read_segy_model(const std::filesystem::path& path) {
     refuse_unsorted(path.string(), file.headers);
     place_section(model, at);
   }
-  model.spacing.push_back(file.interval / 1e3);
+  model.spacing.push_back(depth_spacing(file, model.notes));
   model.origin.push_back(file.headers[0].delay);
   model.has_origin.push_back(true);
   return model;

@@ -222,6 +222,18 @@ void check_counts(std::int64_t traces, std::int64_t samples, const char* advice)
   }
 }
 
+/// Refuses samples that are not finite in single precision.
+template <class T>
+void check_samples(const Gather<T>& gather) {
+  for (std::size_t k = 0; k < gather.samples.data.size(); ++k) {
+    if (std::abs(gather.samples.data[k]) <= std::numeric_limits<float>::max()) continue;
+    const auto length = static_cast<std::size_t>(gather.samples.shape[1]);
+    throw InputError(concat("write_gathers: record ", gather.record, ": sample ", k % length + 1,
+                            " of trace ", k / length + 1, " is ", gather.samples.data[k],
+                            " (allowed: finite numbers in single precision): scale the data"));
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -252,6 +264,7 @@ void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T
                               " s, the first record ", gathers[0].samples.shape[1], " of ",
                               gathers[0].interval, " s (allowed: the same in one file)"));
     }
+    check_samples(gather);
     coordinates.push_back(gather.source_x);
     coordinates.push_back(gather.source_y);
     elevations.push_back(gather.source_elevation);

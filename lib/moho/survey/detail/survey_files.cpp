@@ -201,17 +201,6 @@ double SurveyFiles::source_depth(const io::SegyReader& reader, std::int64_t numb
   return trace.source_elevation != 0.0 ? trace.source_elevation : trace.source_depth;
 }
 
-void SurveyFiles::check_units(const io::SegyReader& reader, std::int64_t number,
-                              std::int32_t units) const {
-  if (units == 0 || units == 1) return;
-  const char* known[] = {"seconds of arc", "decimal degrees", "degrees, minutes and seconds"};
-  throw FileError(concat("'", reader.name(), "': trace ", number + 1, " has coordinates in ",
-                         units >= 2 && units <= 4 ? known[units - 2] : "an unknown unit", " (code ",
-                         units,
-                         " in bytes 89-90; allowed: 1, lengths, or 0, not said): project "
-                         "the coordinates first"));
-}
-
 void SurveyFiles::index_segy(const fs::path& path) {
   m_segy = true;
   const std::size_t file = m_paths.size();
@@ -231,7 +220,7 @@ void SurveyFiles::index_segy(const fs::path& path) {
       continue;
     }
     ++found;
-    check_units(reader, number, trace.coordinate_units);
+    io::check_lengths(reader.name(), number, trace.coordinate_units);
     take_interval(reader, number, trace.interval);
     const Point<3> source = {trace.source_x * unit, trace.source_y * unit,
                              source_depth(reader, number, trace) * unit};

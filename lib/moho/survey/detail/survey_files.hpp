@@ -66,8 +66,6 @@ class SurveyFiles {
   double source_depth(const io::SegyReader& reader, std::int64_t number,
                       const io::SegyTrace& trace) const;
 
-  void check_units(const io::SegyReader& reader, std::int64_t number, std::int32_t units) const;
-
   void index_segy(const std::filesystem::path& path);
 
   // ---- model_waves ----
