@@ -58,6 +58,26 @@ TEST(Sparse, ArchivesHaveTheArraysOfSciPy) {
   EXPECT_EQ(bytes.substr(directory, 4), "PK\x01\x02");
 }
 
+TEST(Sparse, RefusesArraysThatAreNoRows) {
+  const Folder folder;
+  const auto refusal = [&](SparseRows rows) {
+    const std::string text = message_of<InputError>([&] { write_sparse_npz(folder / "m", rows); });
+    EXPECT_EQ(message_of<InputError>([&] { write_matrix_market(folder / "m", rows, "a"); }), text);
+    return text;
+  };
+  const std::vector<double> few{0.5, 2.0};
+  EXPECT_THAT(refusal({4, offsets, columns, few}),
+              HasSubstr("has 2 values, 3 columns of entries and 4 offsets"));
+  EXPECT_THAT(refusal({4, {}, {}, {}}), HasSubstr("0 offsets"));
+  const std::vector<std::int64_t> falling{0, 4, 2, 3};
+  EXPECT_THAT(refusal({4, falling, columns, numbers}), HasSubstr("offsets that ascend"));
+  EXPECT_THAT(refusal({3, offsets, columns, numbers}), HasSubstr("in column 3 (allowed: 0 to 2)"));
+  EXPECT_THAT(
+      message_of<InputError>([&] { write_matrix_market(folder / "m", matrix, "two\nlines"); }),
+      HasSubstr("about: "));
+  EXPECT_FALSE(std::filesystem::exists(folder / "m"));
+}
+
 TEST(Sparse, RefusesArchivesAbove4GiB) {
   check_npz_size(1000, 350'000'000, "m.npz");
   try {

@@ -5,6 +5,7 @@
 
 #include <moho/optimize/bounded_quadratic.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,11 +14,14 @@
 #include <limits>
 #include <random>
 
+#include "refusals.hpp"
+
 namespace {
 
 using moho::optimize::BoundedQuadratic;
 using moho::optimize::BoundedResult;
 using moho::optimize::minimise_within_bounds;
+using ::testing::HasSubstr;
 using Vector = BoundedQuadratic::Vector;
 
 // H = A^T A + damping with a random A of a few rows, and random g.
@@ -99,6 +103,21 @@ TEST(BoundedQuadratic, SolvesWithoutBounds) {
       minimise_within_bounds(problem, Vector(30, 0.0), {.tolerance = 1e-12});
   const Vector hx = problem.product(found.x);
   for (std::size_t i = 0; i < hx.size(); ++i) EXPECT_NEAR(hx[i], problem.gradient[i], 1e-5);
+}
+
+TEST(BoundedQuadratic, RefusesOtherLengthsAndCrossedBounds) {
+  const auto refusal = [](const auto& change, std::size_t start = 9) {
+    auto problem = random_problem(9, 1.0, 1.0);
+    change(problem);
+    return moho::testing::message_of([&] { minimise_within_bounds(problem, Vector(start, 0.0)); });
+  };
+  const auto same = [](BoundedQuadratic&) {};
+  EXPECT_EQ(refusal(same), "no exception");
+  EXPECT_THAT(refusal(same, 8), HasSubstr("start: it has 8 numbers (allowed: 9"));
+  EXPECT_THAT(refusal([](auto& p) { p.lower.pop_back(); }), HasSubstr("lower: it has 8"));
+  EXPECT_THAT(refusal([](auto& p) { p.upper.push_back(1.0); }), HasSubstr("upper: it has 10"));
+  EXPECT_THAT(refusal([](auto& p) { p.lower[3] = 2.0; }), HasSubstr("number 3 is 2 and 0.5"));
+  EXPECT_THAT(refusal([](auto& p) { p.upper[4] = NAN; }), HasSubstr("number 4 is -1 and nan"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <moho/io/sparse.hpp>
 #include <moho/io/writer.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -128,6 +129,24 @@ class Archive {
   std::uint32_t m_count = 0;
 };
 
+// Refuses arrays that are no rows of a matrix.
+void check_rows(const SparseRows& rows) {
+  const auto entries = static_cast<std::int64_t>(rows.value.size());
+  if (rows.first.empty() || rows.first.front() != 0 || rows.first.back() != entries ||
+      rows.column.size() != rows.value.size() ||
+      !std::is_sorted(rows.first.begin(), rows.first.end())) {
+    throw InputError(concat("a sparse matrix has ", entries, " values, ", rows.column.size(),
+                            " columns of entries and ", rows.first.size(),
+                            " offsets (allowed: a column for each value, and offsets that ascend "
+                            "from 0 to the number of values)"));
+  }
+  for (const int column : rows.column) {
+    if (column >= 0 && column < rows.columns) continue;
+    throw InputError(concat("a sparse matrix has an entry in column ", column, " (allowed: 0 to ",
+                            rows.columns - 1, ")"));
+  }
+}
+
 }  // namespace
 
 void check_npz_size(std::size_t rows, std::size_t entries, const std::string& name,
@@ -140,6 +159,7 @@ void check_npz_size(std::size_t rows, std::size_t entries, const std::string& na
 }
 
 void write_sparse_npz(const std::filesystem::path& path, const SparseRows& rows) {
+  check_rows(rows);
   check_npz_size(rows.first.size() - 1, rows.value.size(), path.filename().string());
   Archive archive(path);
   const auto add = [&](const char* name, const char* type, const auto& values) {
@@ -159,6 +179,10 @@ void write_sparse_npz(const std::filesystem::path& path, const SparseRows& rows)
 
 void write_matrix_market(const std::filesystem::path& path, const SparseRows& rows,
                          const std::string& about) {
+  check_rows(rows);
+  if (about.find_first_of("\r\n") != std::string::npos) {
+    throw InputError("about: the comment has a line break (allowed: one line)");
+  }
   AtomicFile file(path);
   file.write(concat("%%MatrixMarket matrix coordinate real general\n% ", about, "\n",
                     rows.first.size() - 1, " ", rows.columns, " ", rows.value.size(), "\n"));

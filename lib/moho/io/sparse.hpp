@@ -32,14 +32,16 @@ void check_npz_size(std::size_t rows, std::size_t entries, const std::string& na
 /// \brief Writes a matrix as save_npz() of SciPy does.
 ///
 /// The file is an uncompressed archive of data.npy, indices.npy, indptr.npy, shape.npy and
-/// format.npy ("csr"). \throws InputError as check_npz_size(), FileError
+/// format.npy ("csr"). \throws InputError as check_npz_size() and for arrays
+/// that are no rows of a matrix, FileError
 void write_sparse_npz(const std::filesystem::path& path, const SparseRows& rows);
 
 /// \brief Writes a matrix in the coordinate format of Matrix Market, counted from 1.
 /// \param path path of the file
 /// \param rows the matrix
 /// \param about text of a comment line
-/// \throws FileError
+/// \throws InputError for arrays that are no rows of a matrix and for an `about` of several lines,
+/// FileError
 void write_matrix_market(const std::filesystem::path& path, const SparseRows& rows,
                          const std::string& about);
 

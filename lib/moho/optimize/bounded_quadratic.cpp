@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
 #include <moho/optimize/bounded_quadratic.hpp>
 
 #include <algorithm>
@@ -9,6 +10,23 @@
 namespace moho::optimize {
 
 namespace {
+
+// Refuses vectors of different lengths, and bounds that are crossed or no numbers.
+void check(const BoundedQuadratic& problem, std::size_t start) {
+  const std::size_t count = problem.gradient.size();
+  for (const auto& [name, size] : {std::pair("start", start),
+                                   {"lower", problem.lower.size()},
+                                   {"upper", problem.upper.size()}}) {
+    if (size == count) continue;
+    throw InputError(
+        concat(name, ": it has ", size, " numbers (allowed: ", count, ", those of the gradient)"));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (problem.lower[i] <= problem.upper[i]) continue;
+    throw InputError(concat("lower, upper: number ", i, " is ", problem.lower[i], " and ",
+                            problem.upper[i], " (allowed: lower <= upper)"));
+  }
+}
 
 using Vector = BoundedQuadratic::Vector;
 
@@ -157,6 +175,7 @@ class Minimiser {
 
 BoundedResult minimise_within_bounds(const BoundedQuadratic& problem, std::vector<double> start,
                                      const BoundedOptions& options) {
+  check(problem, start.size());
   return Minimiser(problem, std::move(start), options).run();
 }
 

@@ -40,6 +40,7 @@ struct BoundedResult {
 /// gradients solve for the others; the largest part of their step that decreases the function
 /// within the bounds is taken. Source: More and Toraldo (1991). \param problem the function and its
 /// bounds \param start first x, which is moved into the bounds \param options when it ends
+/// \throws InputError for vectors of different lengths, and bounds that are crossed
 BoundedResult minimise_within_bounds(const BoundedQuadratic& problem, std::vector<double> start,
                                      const BoundedOptions& options = {});
 

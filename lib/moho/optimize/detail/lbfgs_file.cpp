@@ -86,7 +86,14 @@ void LbfgsReader::get(void* data, std::size_t bytes) {
 }
 
 void LbfgsReader::finish() const {
-  if (m_at != m_file.size()) damaged();
+  if (m_at == m_file.size()) return;
+  constexpr std::uint64_t around = sizeof(std::uint64_t) + sizeof(std::uint32_t);
+  std::uint64_t length = 0;
+  if (m_file.size() - m_at >= around) m_file.read(m_at, &length, sizeof(length));
+  if (length == 0 || length != m_file.size() - m_at - around) damaged();
+  throw FileError(concat("'", m_file.name(), "' has a note of ", length,
+                         " bytes (allowed here: files without a note): pass a string to "
+                         "Lbfgs::load, which receives it"));
 }
 
 }  // namespace moho::optimize::detail
