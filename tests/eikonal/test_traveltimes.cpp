@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "eikonal/fields.hpp"
+#include "refusals.hpp"
 
 namespace {
 
@@ -69,6 +70,25 @@ void have_the_bits_of_the_solvers(const Instance<Memory>& exec) {
 }
 TYPED_TEST(TraveltimesTest, HaveTheBitsOfTheSolvers) {
   have_the_bits_of_the_solvers(TypeParam::exec());
+}
+
+template <class Memory>
+void refuse_fields_of_another_size(const Instance<Memory>& exec) {
+  TraveltimeJob<float, 2> job;
+  job.grid = {{31, 25}, {10.0, 10.0}, {0.0, 0.0}};
+  job.velocity.assign(774, 1500.0f);
+  job.sources = {{33.0, 21.0}};
+  const auto refusal = [&] { return message_of([&] { compute_traveltimes(exec, job); }); };
+  EXPECT_EQ(refusal(), "velocity: it has 774 values (allowed: 775, those of the grid)");
+  job.velocity.assign(775, 1500.0f);
+  job.epsilon.assign(776, 0.1f);
+  EXPECT_EQ(refusal(), "epsilon: it has 776 values (allowed: 775, those of the grid)");
+  job.epsilon.assign(775, 0.1f);
+  job.delta.assign(1, 0.1f);
+  EXPECT_EQ(refusal(), "delta: it has 1 values (allowed: 775, those of the grid)");
+}
+TYPED_TEST(TraveltimesTest, RefuseFieldsOfAnotherSize) {
+  refuse_fields_of_another_size(TypeParam::exec());
 }
 
 TEST(TraveltimeMemory, GrowsWithWhatTheSolverHolds) {

@@ -90,6 +90,17 @@ TYPED_TEST(TraceSources, MemoryOfTheCallerReceivesTheSame) {
 }
 
 template <class Memory>
+void velocities_of_another_size_are_refused(const Instance<Memory>& exec) {
+  TraceJob<float, 2> job = job_of(1);
+  job.velocity.pop_back();
+  EXPECT_EQ(message_of([&] { trace_sources(exec, job); }),
+            "velocity: it has 1270 values (allowed: 1271, those of the grid)");
+}
+TYPED_TEST(TraceSources, VelocitiesOfAnotherSizeAreRefused) {
+  velocities_of_another_size_are_refused(TypeParam::exec());
+}
+
+template <class Memory>
 void too_little_memory_is_refused(const Instance<Memory>& exec) {
   TraceJob<float, 2> job = job_of(1);
   job.memory = 5000;

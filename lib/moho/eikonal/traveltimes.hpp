@@ -5,6 +5,7 @@
 /// \brief First-arrival traveltimes from a model on the host to times on the host.
 
 #include <moho/core/copy.hpp>
+#include <moho/core/node_values.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
 #include <moho/core/wrap.hpp>
@@ -55,7 +56,8 @@ double bytes_per_source(const Grid<Dim>& grid, bool anelliptic, int order, bool 
 /// On hosts the fields of the job and of the result are used in place.
 /// \param exec where everything runs; it is waited for
 /// \param job model, sources and options
-/// \throws InputError, MemoryError as solve()
+/// \throws InputError, MemoryError as solve(), and InputError for fields of another size than the
+/// grid
 template <class T, int Dim, class Memory>
 Traveltimes<T> compute_traveltimes(const Instance<Memory>& exec, const TraveltimeJob<T, Dim>& job) {
   Traveltimes<T> out;
@@ -68,8 +70,9 @@ Traveltimes<T> compute_traveltimes(const Instance<Memory>& exec, const Traveltim
   Model<T, Dim, Memory> model;
   {
     const ScopedPhase<Exec> phase(exec, out.phases, "transfer");
-    const auto send = [&](const std::vector<T>& values, Field<T, Dim, Memory>& field) {
-      if (values.empty()) return;
+    const auto send = [&](const char* name, const std::vector<T>& values,
+                          Field<T, Dim, Memory>& field) {
+      check_node_values(name, values.size(), job.grid);
       if constexpr (host) {
         field = wrap_field<Field<T, Dim, Memory>>(const_cast<T*>(values.data()), job.grid);
       } else {
@@ -77,9 +80,9 @@ Traveltimes<T> compute_traveltimes(const Instance<Memory>& exec, const Traveltim
         copy(exec, List(field.data(), nodes), HostElements<const T>(values.data(), nodes));
       }
     };
-    send(job.velocity, model.velocity);
-    send(job.epsilon, model.epsilon);
-    send(job.delta, model.delta);
+    send("velocity", job.velocity, model.velocity);
+    if (!job.epsilon.empty()) send("epsilon", job.epsilon, model.epsilon);
+    if (!job.delta.empty()) send("delta", job.delta, model.delta);
     // without delta the medium is elliptical
     if (job.delta.empty()) model.delta = model.epsilon;
   }

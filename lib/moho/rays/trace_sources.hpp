@@ -6,6 +6,7 @@
 /// memory.
 
 #include <moho/core/copy.hpp>
+#include <moho/core/node_values.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
 #include <moho/core/wrap.hpp>
@@ -226,12 +227,16 @@ void SourceTracer<T, Dim, Memory>::trace_group(std::int64_t begin) {
 /// \brief Traces all sources, in groups where the memory does not hold the fields of all.
 /// \param exec where everything runs; it is waited for. With several devices the first one
 /// \param job velocity, sources, receivers and options
-/// \throws InputError as GridGraph and trace(), or without sources; MemoryError if the memory
+/// \throws InputError as GridGraph and trace(), without sources, or for a velocity of another size
+/// than the grid; MemoryError if the memory
 /// allowed does not hold the model and the result of one source
 template <class T, int Dim, class Memory>
 TraceResult<T, Dim> trace_sources(const Instance<Memory>& exec, const TraceJob<T, Dim>& job) {
   if (job.sources.empty())
     throw InputError("sources: there are none (allowed: one or more): give a source");
+  if (job.borrowed_velocity == nullptr) {
+    check_node_values("velocity", job.velocity.size(), job.grid);
+  }
   if (job.devices == 1 && job.slabs < 2)
     return detail::SourceTracer<T, Dim, Memory>(exec, job).run();
   return trace_split_sources<T, Dim, Memory>(instances_on_devices(exec, job.devices), job);
