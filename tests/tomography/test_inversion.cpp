@@ -7,6 +7,7 @@
 //
 // Rows against times and differences, and inversions of exact times of a linear velocity.
 
+#include "refusals.hpp"
 #include "spaces.hpp"
 #include "tomography/derivative.hpp"
 
@@ -21,6 +22,7 @@ using namespace moho::testing;
 using namespace moho::tomography;
 using moho::Grid;
 using moho::Instance;
+using ::testing::HasSubstr;
 using Memory = Kokkos::HostSpace;
 using DoubleForward = Forward<double, 2, Memory>;
 
@@ -556,6 +558,37 @@ TEST(TomographyInversion, RefusesBadInput) {
   wrong = job;
   wrong.options.velocity_max = 1700.0;
   refuse(wrong, "bounds");
+}
+
+TEST(TomographyInversion, RefusesNumbersOutOfRange) {
+  const auto job = line_job(line_picks(6, 48, 0.002), 1600.0, 2.3);
+  const auto refusal = [&](const auto& change) {
+    auto wrong = job;
+    change(wrong.picks, wrong.options);
+    return message_of([&] { invert<float, 2, Memory>(host(), wrong); });
+  };
+  using Set = PickSet<2>;
+  using O = Options<2>;
+  EXPECT_THAT(refusal([](Set& p, O&) { p.picks.clear(); }), HasSubstr("picks: there are none"));
+  EXPECT_THAT(refusal([](Set& p, O&) { p.picks[3].source = 6; }),
+              HasSubstr("pick 4 has source 6, receiver"));
+  EXPECT_THAT(refusal([](Set& p, O&) { p.picks[3].receiver = -1; }), HasSubstr("receiver -1"));
+  for (const double time : {-1.0, 0.0, not_a_number, infinite}) {
+    EXPECT_THAT(refusal([&](Set& p, O&) { p.picks[3].time = time; }), HasSubstr("time ")) << time;
+  }
+  for (const double value : {-1.0, not_a_number, infinite}) {
+    EXPECT_THAT(refusal([&](Set& p, O&) { p.picks[3].weight = value; }), HasSubstr("and weight "));
+    EXPECT_THAT(refusal([&](Set& p, O&) { p.picks[3].error = value; }), HasSubstr("error "));
+    EXPECT_THAT(refusal([&](Set&, O& o) { o.target = value; }), HasSubstr("target is "));
+  }
+  EXPECT_THAT(refusal([](Set&, O& o) { o.krylov = 0; }), HasSubstr("krylov is 0"));
+  EXPECT_THAT(refusal([](Set&, O& o) { o.iterations = -1; }), HasSubstr("iterations -1"));
+  EXPECT_THAT(refusal([](Set&, O& o) { o.target = 0.0; }), HasSubstr("target is 0"));
+  EXPECT_THAT(refusal([](Set&, O& o) { o.prior.deviation_max = 0.0; }),
+              HasSubstr("deviation_max is 0"));
+  EXPECT_THAT(refusal([](Set&, O& o) { o.rule = DampingRule::fixed; }), HasSubstr("lambda is 0"));
+  EXPECT_THAT(refusal([](Set&, O& o) { o.velocity_max = not_a_number; }),
+              HasSubstr("bounds is nan"));
 }
 
 }  // namespace

@@ -121,7 +121,51 @@ void check_velocity(const Grid<Dim>& grid, const std::vector<double>& velocity,
   }
 }
 
+// Throws InputError for a number that is not above a limit, or not at it.
+void check_number(const std::string& name, double value, bool zero) {
+  if (std::isfinite(value) && (value > 0.0 || (zero && value == 0.0))) return;
+  throw InputError(
+      concat(name, " is ", value, " (allowed: ", zero ? "0 or " : "", "positive numbers)"));
+}
+
 }  // namespace
+
+template <int Dim>
+const PickSet<Dim>& check_numbers(const PickSet<Dim>& set, const Options<Dim>& o) {
+  if (set.picks.empty()) throw InputError("picks: there are none (allowed: one or more)");
+  for (std::size_t k = 0; k < set.picks.size(); ++k) {
+    const Pick& pick = set.picks[k];
+    const auto in = [](int at, std::size_t count) {
+      return at >= 0 && static_cast<std::size_t>(at) < count;
+    };
+    const auto from_zero = [](double value) { return std::isfinite(value) && value >= 0.0; };
+    if (in(pick.source, set.sources.size()) && in(pick.receiver, set.receivers.size()) &&
+        from_zero(pick.time) && pick.time > 0.0 && from_zero(pick.error) &&
+        from_zero(pick.weight)) {
+      continue;
+    }
+    throw InputError(
+        concat("picks: pick ", k + 1, " has source ", pick.source, ", receiver ", pick.receiver,
+               ", time ", pick.time, " s, error ", pick.error, " s and weight ", pick.weight,
+               " (allowed: sources from 0 to ", set.sources.size() - 1, ", receivers from 0 to ",
+               set.receivers.size() - 1, ", positive times, and errors and weights of 0 or more)"));
+  }
+  if (o.krylov < 1 || o.iterations < 0) {
+    throw InputError(concat(o.names("krylov"), " is ", o.krylov, " and ", o.names("iterations"),
+                            " ", o.iterations, " (allowed: 1 or more, and 0 or more)"));
+  }
+  check_number(o.names("target"), o.target, false);
+  check_number(o.names("tolerance"), o.tolerance, false);
+  check_number(o.names("deviation_max"), o.prior.deviation_max, false);
+  if (o.rule == DampingRule::fixed) check_number(o.names("lambda"), o.lambda, false);
+  check_number(o.names("error_absolute"), o.error_absolute, true);
+  check_number(o.names("error_relative"), o.error_relative, true);
+  check_number(o.names("bounds"), o.velocity_max, true);
+  if (o.statics != Statics::none) {
+    check_number(o.names("static_deviation"), o.static_deviation, false);
+  }
+  return set;
+}
 
 template <int Dim>
 void check_input(const Grid<Dim>& grid, const PickSet<Dim>& picks, const std::vector<double>& start,
@@ -213,6 +257,8 @@ template InversionBytes estimate_bytes<3>(const Grid<3>&, const PickSet<3>&, con
                                           bool);
 template bool uses_eikonal<2>(const Options<2>&, const std::vector<unsigned char>&);
 template bool uses_eikonal<3>(const Options<3>&, const std::vector<unsigned char>&);
+template const PickSet<2>& check_numbers<2>(const PickSet<2>&, const Options<2>&);
+template const PickSet<3>& check_numbers<3>(const PickSet<3>&, const Options<3>&);
 template void check_input<2>(const Grid<2>&, const PickSet<2>&, const std::vector<double>&,
                              const std::vector<unsigned char>&, const Options<2>&);
 template void check_input<3>(const Grid<3>&, const PickSet<3>&, const std::vector<double>&,

@@ -11,6 +11,15 @@
 
 namespace moho::tomography {
 
+/// \brief Checks the numbers of picks and of options, before these are used.
+/// \param picks the picks
+/// \param options what the inversion does
+/// \returns picks
+/// \throws InputError without picks; for sources and receivers that do not exist, times that are
+///         not positive, negative errors and weights, and options out of range
+template <int Dim>
+const PickSet<Dim>& check_numbers(const PickSet<Dim>& picks, const Options<Dim>& options);
+
 /// \brief Checks picks, start model and options, as the constructor of Inversion does.
 /// \param grid nodes of the model
 /// \param picks the picks

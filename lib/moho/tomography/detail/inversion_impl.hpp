@@ -18,7 +18,7 @@ Inversion<T, Dim, Memory>::Inversion(const Instance<Memory>& exec, const Grid<Di
                                      const PickSet<Dim>& picks, std::vector<double> start,
                                      const Ground<Dim>& ground, const Options<Dim>& options)
     : m_grid(grid),
-      m_picks(picks),
+      m_picks(check_numbers<Dim>(picks, options)),
       m_reference(std::move(start)),
       m_mask(ground_mask<Dim>(grid, ground, picks)),
       m_options(options),
