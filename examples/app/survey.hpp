@@ -9,6 +9,7 @@
 
 #include <moho/core/error.hpp>
 #include <moho/domain/types.hpp>
+#include <moho/survey/left_out.hpp>
 #include <moho/survey/points_text.hpp>
 #include <moho/survey/tables.hpp>
 #include <moho/wave/boundary_text.hpp>
@@ -222,6 +223,15 @@ std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& gri
   }
   for (wave::Shot<Dim>& shot : shots) ++shot.number;
   return shots;
+}
+
+/// Returns which receivers of --moving make_shots() omits, as a note; empty: none.
+template <int Dim>
+std::string note_of_moving(const ShotTexts& o, const std::vector<wave::Shot<Dim>>& shots,
+                           const Grid<Dim>& grid) {
+  if (!o.moving) return {};
+  const auto offsets = survey::points_from_text<Dim>(o.receivers, "--receivers");
+  return survey::spread_note<Dim>(offsets, shots, grid);
 }
 
 }  // namespace moho::examples

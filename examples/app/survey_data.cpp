@@ -104,7 +104,7 @@ void bind_data(Description& d, const std::string& option, const std::string& ver
          parsed(survey::parse_wavelet_zero, [](auto zero) { return survey::to_string(zero); }));
   d.check([&o, option](const Arguments& given) { choose_wavelet(given, option, o); });
   d.bind(o.time, "time", "s",
-         concat("seconds to ", verb, " (default: as long as the data; modelled: 1)"),
+         concat("seconds to ", verb, " (default: to the last sample of the data; modelled: 1)"),
          positive("positive, in seconds"), {.unset = "auto"});
 }
 

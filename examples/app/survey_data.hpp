@@ -14,8 +14,8 @@
 #include <moho/core/text.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
+#include <moho/survey/record_times.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ struct DataTexts {
   survey::WaveletZero zero = survey::WaveletZero::start;  ///< time zero of the data
   /// accept more than a tenth of shots or traces outside of the model
   bool allow_left_out = false;
-  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
+  double time = 0.0;  ///< s; 0: to the last sample of the data, 1 s for modelled data
 
   /// Returns true for modelled data.
   bool modelled() const { return data == "modelled"; }
@@ -73,17 +73,21 @@ struct SurveyData {
 };
 
 /// \brief Finds the shots.
+/// \param wavelet of the sources
 /// \param time requested seconds; 0: as long as the data, 1 s for modelled data
 /// \throws InputError, FileError with the option's name
 template <int Dim>
 SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, const ShotTexts& shots,
-                          const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces, double time) {
+                          const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces,
+                          const wave::WaveletAt& wavelet, double time) {
   SurveyData<Dim> data;
   data.time = time;
   if (texts.modelled()) {
     data.sources_name = "--source";
     data.receivers_name = "--receivers";
     data.shots = make_shots<Dim>(shots, grid, faces);
+    const std::string note = note_of_moving<Dim>(shots, data.shots, grid);
+    if (!note.empty()) data.notes.push_back("note: " + note);
     if (time == 0.0) data.time = 1.0;
   } else {
     data.sources_name = data.receivers_name = concat("--", option, " ", texts.data);
@@ -92,6 +96,7 @@ SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, con
       check_left_out(data.sources_name, survey::left_out_of<Dim>(grid, data.survey->shots()),
                      texts.survey.elevations, texts.allow_left_out);
       data.survey->keep_inside(grid);
+      if (time == 0.0) data.time = survey::run_length(*data.survey, texts.zero, wavelet);
     } catch (const Error& error) {
       const std::string said = error.what();
       const std::string text =
@@ -100,10 +105,6 @@ SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, con
       throw InputError(text);
     }
     data.shots = data.survey->shots();
-    if (time == 0.0) {
-      data.time = data.survey->interval() * static_cast<double>(data.survey->samples() - 1) +
-                  std::max(0.0, data.survey->t0(0));
-    }
     data.notes = data.survey->notes();
   }
   for (const auto& shot : data.shots) {

@@ -53,7 +53,7 @@ void prepare_survey(Job& job, const Options& o, const std::string& option, Earth
       job.true_names[name] = concat("--true-", name, " ", text);
     }
   }
-  data = open_data<Dim>(option, o, o, job.grid, job.boundaries, o.time);
+  data = open_data<Dim>(option, o, o, job.grid, job.boundaries, job.wavelet, o.time);
   if (!data.survey && !truth) job.true_values = &model.values;
   job.sources_name = data.sources_name;
   job.receivers_name = data.receivers_name;

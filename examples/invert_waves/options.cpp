@@ -160,7 +160,7 @@ void bind_search(Description& d, Options& o) {
   d.bind(o.mask_text, "mask", "depth:m | FILE", "what does not change, see below");
   d.check([&o](const Arguments& given) { read_mask(given, o); });
   d.bind(o.first_change, "first-change", "part",
-         "largest relative change in the first step (default: 0.01)",
+         "largest relative change in the first trial; steps may be longer (default: 0.01)",
          positive("positive, a part of the model"));
   d.bind(o.precondition, "precondition", "none | illumination", "of the gradient (default: none)",
          one_of({"none", "illumination"}));

@@ -44,7 +44,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   std::vector<double> bands;     ///< Hz; empty: all frequencies in one band
   std::int64_t iterations = 10;  ///< of each band
   int memory_pairs = 5;          ///< pairs of vectors of L-BFGS
-  double first_change = 0.01;    ///< relative to the unknowns
+  double first_change = 0.01;    ///< of the first trial, relative to the unknowns
   bool precondition = false;     ///< by the illumination
 
   fwi::SourceField source_field = fwi::SourceField::automatic;  ///< method of the source wavefield

@@ -303,7 +303,10 @@ class Results {
 
   void add_results(const std::string& device, int threads) {
     Json& summary = m_session.summary;
-    summary["gather"] = Json::object({{"shot", m_gather.shot}, {"interval", m_gather.observed.dt}});
+    const fwi::ObservedShot& data = m_gather.observed;
+    const double end = std::min(data.data_end, data.dt * static_cast<double>(data.count - 1));
+    summary["gather"] = Json::object(
+        {{"shot", m_gather.shot}, {"interval", data.dt}, {"begin", data.data_begin}, {"end", end}});
     Points<Dim> sources;
     for (const auto& shot : m_input.shots) {
       sources.insert(sources.end(), shot.sources.begin(), shot.sources.end());

@@ -75,8 +75,10 @@ def draw_gather(summary, folder):
     about = summary["gather"]
     observed, start, modelled = (np.asarray(load(folder, f"gather_{name}.npy"), dtype=float)
                                  for name in ("observed", "start", "modelled"))
+    times = about["interval"] * np.arange(observed.shape[1])
+    recorded = (times >= about.get("begin", 0.0)) & (times <= about.get("end", np.inf))
     panels = {"observed": observed, "start": start, "result": modelled,
-              "observed - result": observed - modelled}
+              "observed - result": np.where(recorded, observed - modelled, 0.0)}
     sources, receivers = about.get("sources", []), about.get("receivers", [])
     known = len(receivers) == len(observed)
     at = f", source at {sheets.point_text(sources[0], summary['model']['axes'])}" if sources else ""

@@ -19,7 +19,6 @@ from support import np
 
 
 class Case(support.Case):
-    modeller = None
     # A section whose velocity grows with depth, with a fast body; the starting model lacks the body.
     shape = (61, 41)
     survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.9", "--dt", "0.002", "--boundary",
@@ -102,6 +101,12 @@ class Inversion(Case):
         np.testing.assert_array_equal(r.load("vp_start.npy"), self.start)
         self.assertFalse([name for name in os.listdir(r.folder) if name.startswith("search")],
                          "states are taken away")
+
+    def test_first_change_is_that_of_the_first_trial(self):
+        r = self.invert(*self.shots, "--iterations", "1", "--first-change", "0.001")
+        self.assertGreater(np.abs(r.vp / self.start - 1.0).max(), 0.0015)
+        self.assertIn("largest relative change in the first trial; steps may be longer",
+                      " ".join(self.call("--help").stdout.split()))
 
     def test_source_fields_agree(self):
         expected = self.invert(*self.shots, "--iterations", "2", "--source-field", "shell", out="shell")
@@ -469,7 +474,7 @@ class Data(Case):
         longer = [word if word != "0.9" else "1.5" for word in self.survey]
         done = self.call("--vp", "start.npy", *longer, "--data", "gathers", "--no-plot", "--out", "longer")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("--time is 1.5 s, and the traces of", done.stderr)
+        self.assertIn("--time is 1.5 s, and the data end at 0.9", done.stderr)
         # a dead trace, or one with values that are not finite
         gather = np.load(self.path("gathers/gather_0002.npy"))
         for value, said in ((0.0, "shot 2: 1 trace is zero and left out: trace 8"),
@@ -892,9 +897,4 @@ class BadInput(Case):
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    if "--modeller" in arguments:
-        at = arguments.index("--modeller")
-        Case.modeller = os.path.abspath(arguments[at + 1])
-        del sys.argv[1 + at:3 + at]
     sys.exit(support.main(__doc__))

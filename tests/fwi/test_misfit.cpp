@@ -88,6 +88,31 @@ TEST(Misfit, DerivativesAreThoseOfDifferences) {
   }
 }
 
+TEST(Misfit, TimesWithoutDataHaveNoWeight) {
+  ObservedShot shot = random_shot(2, 100);
+  shot.end_taper = 10.0 * shot.dt;
+  const double last = 99.0 * shot.dt, weight = shot.weight(0, 95);
+  EXPECT_GT(weight, 0.0);
+  shot.data_begin = 29.5 * shot.dt;
+  EXPECT_EQ(shot.weight(1, 29), 0.0);
+  EXPECT_EQ(shot.weight(1, 30), 1.0);
+  EXPECT_EQ(shot.weight(0, 95), weight);
+  shot.data_end = 80.0 * shot.dt;  // where the final taper ends, too
+  EXPECT_NEAR(shot.weight(0, 76), weight, 1e-9);
+  EXPECT_EQ(shot.weight(0, 81), 0.0);
+  EXPECT_GT(last, shot.data_end);
+  const auto rows = random_rows(shot);
+  for (const MisfitKind kind : {MisfitKind::least_squares, MisfitKind::correlation,
+                                MisfitKind::huber, MisfitKind::envelope}) {
+    std::vector<double> derivative;
+    shot_misfit({kind}, shot, rows, derivative);
+    for (std::size_t n = 0; n < 100; ++n) {
+      if (n >= 30 && n <= 79) continue;
+      EXPECT_EQ(derivative[2 * n], 0.0) << to_string(kind) << " " << n;
+    }
+  }
+}
+
 TEST(Misfit, CorrelationDoesNotSeeAmplitudes) {
   const ObservedShot shot = random_shot(2, 30);
   const auto rows = random_rows(shot);

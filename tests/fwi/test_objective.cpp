@@ -447,7 +447,7 @@ MEMORY_TEST(ObjectiveOf, ReadsTheDataThatItModels) {
   inversion.options.names = moho::ArgumentNames{{"time", "--time"}};
   auto longer = inversion.objective();
   EXPECT_THAT(message_of([&] { longer.load_data(); }),
-              HasSubstr("--time is 0.45 s, and the traces of shot 1 end at 0.36"));
+              HasSubstr("--time is 0.45 s, and the data end at 0.36"));
 }
 
 MEMORY_TEST(ObjectiveOf, ImagesAtLagsLeaveTheEvaluationUnchanged) {

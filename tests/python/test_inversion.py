@@ -3,6 +3,7 @@
 """Misfits and gradients: the bits of invert_waves, derivatives, searches, objects, messages."""
 
 import csv
+import dataclasses
 import json
 import os
 import sys
@@ -263,6 +264,24 @@ class Results(unittest.TestCase):
 
 
 class Objects(unittest.TestCase):
+    def test_times_without_samples_do_not_count(self):
+        data = gathers(start())
+        late = [dataclasses.replace(one, traces=one.traces[:, 60:], start=0.12) for one in data]
+        whole = objective(data=data)
+        for misfit in ("least-squares", "correlation"):
+            with objective(data=late, misfit=misfit) as inversion:
+                self.assertEqual(inversion.steps, whole.steps)
+                self.assertLess(inversion(inversion.start)[0], 1e-3)
+        early = [dataclasses.replace(one, start=-0.1) for one in data]
+        self.assertAlmostEqual(objective(data=early).steps * whole.dt, 0.2, delta=whole.dt)
+        mixed = [data[0], dataclasses.replace(data[1], start=0.1), data[2]]
+        self.assertAlmostEqual(objective(data=mixed).steps * whole.dt, 0.4, delta=whole.dt)
+        # the wavelet's peak is at 1.5 periods
+        peak = objective(data=data, zero="peak")
+        self.assertAlmostEqual(peak.steps * whole.dt, 0.3 + 1.5 / 12.0, delta=whole.dt)
+        with self.assertRaisesRegex(moho.InputError, "gathers: the last sample is at -0.7 s"):
+            objective(data=[dataclasses.replace(one, start=-1.0) for one in data])
+
     def test_data_and_models_may_change_after_the_preparation(self):
         vp, data = start(), gathers()
         made = objective(vp, data)

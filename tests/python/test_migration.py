@@ -166,6 +166,14 @@ class Results(unittest.TestCase):
         images = [one.image().tobytes() for one in made]
         self.assertEqual(images, images[:1] * 5)
 
+    def test_have_all_samples(self):
+        data = gathers()
+        whole = migration(data=data)
+        late = [data[0], *(dataclasses.replace(one, start=0.1) for one in data[1:])]
+        for given, more, seconds in ((late, {}, 0.1), (data, {"zero": "peak"}, 1.5 / 20.0)):
+            found = migration(data=given, **more)
+            self.assertAlmostEqual(found.steps * found.dt, whole.steps * whole.dt + seconds, delta=whole.dt)
+
     def test_do_not_depend_on_order_and_grouping(self):
         data = gathers()
         one, other = migration(data=data), migration(data=data, concurrent_shots=2)

@@ -241,7 +241,13 @@ TEST_F(Gathers, KnowsWhenTheFirstSampleWasTaken) {
   const Survey<2> line = survey();
   EXPECT_DOUBLE_EQ(line.t0(0), -0.0125);
   EXPECT_DOUBLE_EQ(line.read(1).t0, 0.1);
+  EXPECT_DOUBLE_EQ(line.duration(), 0.1 + 5 * 0.004);  // of the shot that ends last
   EXPECT_THAT(line.notes(), Contains(HasSubstr("-12.5 ms to 100 ms after the shots")));
+  gathers[1].delay = -0.016;
+  write(gathers);
+  EXPECT_DOUBLE_EQ(survey().duration(), -0.0125 + 5 * 0.004);
+  gathers[1].delay = 0.1;
+  write(gathers);
   trace16(3, 109, 990);  // the scalar of the file is -10
   EXPECT_THAT(refusal(), AllOf(HasSubstr("shot 12: trace 4 begins at 99 ms, trace 3 at 100 ms"),
                                HasSubstr("bytes 109-110")));

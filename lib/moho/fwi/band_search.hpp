@@ -25,7 +25,7 @@ struct BandSearchOptions {
                                    ///< frequencies
   std::int64_t iterations = 10;    ///< largest number in each band
   int memory = 5;                  ///< pairs of L-BFGS
-  double first_change = 0.01;      ///< largest change of a variable in the first step
+  double first_change = 0.01;      ///< largest change of a variable in the first trial
   bool precondition = false;       ///< true: by the illumination at the start of each band
   ArgumentNames names = {};        ///< name of the argument "data" in messages
 };

@@ -63,12 +63,15 @@ double offset_weight(const OffsetWeights& weights, double distance) {
 
 double ObservedShot::weight(std::int64_t receiver, std::int64_t sample) const {
   const auto r = static_cast<std::size_t>(receiver);
+  const double time = static_cast<double>(sample) * dt;
+  if (time < data_begin || time > data_end) return 0.0;
   double result = weights.empty() ? 1.0 : weights[r];
   if (end_taper > 0.0) {
-    result *= smooth_ramp(smooth_ramp(static_cast<double>(count - 1 - sample) * dt / end_taper));
+    const double left = std::min(static_cast<double>(count - 1 - sample) * dt, data_end - time);
+    result *= smooth_ramp(smooth_ramp(left / end_taper));
   }
   if (begins.empty()) return result;
-  const double after = static_cast<double>(sample) * dt - begins[r];
+  const double after = time - begins[r];
   if (after < 0.0) return 0.0;
   if (after < taper) result *= 0.5 - 0.5 * std::cos(pi * after / taper);
   return result;

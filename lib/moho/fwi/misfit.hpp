@@ -5,6 +5,7 @@
 /// \brief Misfits of traces, their derivatives, and weights of residuals.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,15 +44,18 @@ struct MisfitOptions {
 
 /// \brief Observed traces of a shot, sampled at the time steps of a run.
 struct ObservedShot {
-  std::int64_t receivers = 0;     ///< number of traces
-  std::int64_t count = 0;         ///< samples of a trace, at 0, dt, 2 dt, ...
-  double dt = 0.0;                ///< sampling interval, s
-  std::vector<float> samples;     ///< receivers x count
-  std::vector<double> weights;    ///< of each trace; empty: 1
-  std::vector<double> begins;     ///< start time of the weights of each trace, s; empty: 0 for all
+  std::int64_t receivers = 0;   ///< number of traces
+  std::int64_t count = 0;       ///< samples of a trace, at 0, dt, 2 dt, ...
+  double dt = 0.0;              ///< sampling interval, s
+  std::vector<float> samples;   ///< receivers x count
+  std::vector<double> weights;  ///< of each trace; empty: 1
+  std::vector<double> begins;   ///< start time of the weights of each trace, s; empty: 0 for all
+  double data_begin = 0.0;      ///< time of the first recorded sample, s; weights before are 0
+  /// Time of the last recorded sample, s; weights after are 0.
+  double data_end = std::numeric_limits<double>::infinity();
   double taper = 0.0;             ///< length of the ramp of the weights after `begins`, s
-  double end_taper = 0.0;         ///< length of the final taper, smooth_ramp() of smooth_ramp(), s;
-                                  ///< 0: no taper
+  double end_taper = 0.0;         ///< length of the taper at the end of the run or the data,
+                                  ///< smooth_ramp() of smooth_ramp(), s; 0: no taper
   std::string name = "the shot";  ///< name of the shot in messages
 
   /// Returns the weight of a sample.

@@ -18,6 +18,7 @@
 #include <moho/fwi/streamed.hpp>
 #include <moho/optimize/lbfgs.hpp>
 #include <moho/stream/rank_groups.hpp>
+#include <moho/survey/record_times.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -290,7 +291,7 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
 
 /// \overload
 /// \param survey survey of the shots; it must outlive the objective. Without options.modelling.time
-/// the modelled time is that of the data
+/// the run ends with the last sample of the data
 template <class T, int Dim, class Memory>
 Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                          const wave::Model<T, Dim, Memory>& start,
@@ -301,8 +302,7 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
   ObjectiveOptions<Dim> complete = options;
   double& time = complete.modelling.time.time;
   if (!(time > 0.0)) {
-    time =
-        survey.interval() * static_cast<double>(survey.samples() - 1) + std::max(0.0, survey.t0(0));
+    time = survey::run_length(survey, options.zero, wavelet);
   }
   ObjectiveData<T, Dim, Memory> data;
   data.shots = survey.shots();

@@ -72,7 +72,7 @@ struct ObjectiveOptions {
   OffsetWeights offset_weights = {};                      ///< weights of traces by offset
   survey::MuteOptions mute = {};                          ///< mute of residuals
   survey::WaveletZero zero = survey::WaveletZero::start;  ///< time zero of the data
-  bool complete_records = false;  ///< true: InputError for data that end before the modelled time
+  bool complete_records = false;  ///< true: InputError if all data end before the modelled time
 
   /// Inverted parameters: vp, and any of density, epsilon and delta in the initial model.
   std::vector<Parameter> parameters = {Parameter::vp};

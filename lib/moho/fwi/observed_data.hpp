@@ -10,6 +10,7 @@
 #include <moho/snapshot/strategy.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
+#include <moho/survey/record_times.hpp>
 #include <moho/wave/plan.hpp>
 #include <moho/wave/wavelet.hpp>
 
@@ -90,10 +91,19 @@ class ObservedData {
     const double end = static_cast<double>(plan.time.steps) * plan.time.dt;
     for (ObservedShot& shot : m_in_band) {
       if (shot.samples.empty()) continue;  // not loaded
-      shot.end_taper = std::min(tapered_periods / m_highest, tapered_part * end);
-      if (corner > 0.0) low_pass(shot.samples, shot.count, shot.dt, corner);
+      const double recorded = std::min(shot.data_end, end) - shot.data_begin;
+      shot.end_taper = std::min(tapered_periods / m_highest, tapered_part * recorded);
+      if (corner > 0.0) {
+        const std::vector<double> edges = first_amplitudes(shot, plan.frequency);
+        low_pass(shot.samples, shot.count, shot.dt, corner);
+        if (shot.data_begin > 0.0) omit_response(shot, edges, corner);
+      }
       m_size += misfit_without_model(shot);
     }
+    if (m_in_band.empty() || m_options.only || m_size > 0.0) return;
+    throw InputError(concat(m_options.names("bands"), ": no sample of the data has a weight at ",
+                            corner, " Hz (allowed: data that begin before the waves, or go on for ",
+                            "longer than the low-pass responds): omit this band"));
   }
 
   /// \brief Returns the misfit of a shot divided by size(), and its adjoint source.
@@ -133,6 +143,45 @@ class ObservedData {
                     1.25 * m_highest);
   }
 
+  // Returns the largest amplitude of each trace in the first half period of its data.
+  static std::vector<double> first_amplitudes(const ObservedShot& shot, double frequency) {
+    std::vector<double> edges(static_cast<std::size_t>(shot.receivers), 0.0);
+    const std::int64_t first = first_sample(shot);
+    const auto some = static_cast<std::int64_t>(std::ceil(0.5 / (frequency * shot.dt)));
+    for (std::int64_t r = 0; r < shot.receivers; ++r) {
+      const float* const trace = shot.samples.data() + r * shot.count;
+      for (std::int64_t n = first; n < std::min(first + some, shot.count); ++n) {
+        double& edge = edges[static_cast<std::size_t>(r)];
+        edge = std::max(edge, std::fabs(static_cast<double>(trace[n])));
+      }
+    }
+    return edges;
+  }
+  static std::int64_t first_sample(const ObservedShot& shot) {
+    return static_cast<std::int64_t>(std::ceil(shot.data_begin / shot.dt));
+  }
+  // Filtered data that begin within a wave lack the response to its first part, which decays from
+  // about the first amplitude. Begins the weights of such traces where that is below a hundredth of
+  // the largest later sample.
+  static void omit_response(ObservedShot& shot, const std::vector<double>& edges, double corner) {
+    constexpr double level = 0.01;
+    // of the slowest poles: 2 pi sin(pi / 16) times the corner
+    const double decay = 1.2258 * corner;
+    const std::int64_t first = first_sample(shot);
+    for (std::int64_t r = 0; r < shot.receivers; ++r) {
+      const auto k = static_cast<std::size_t>(r);
+      const float* const trace = shot.samples.data() + r * shot.count;
+      double later = 0.0;
+      std::int64_t begin = shot.count;
+      for (std::int64_t n = shot.count - 1; n >= first; --n) {
+        const double time = static_cast<double>(n) * shot.dt;
+        later = std::max(later, std::fabs(static_cast<double>(trace[n])));
+        if (edges[k] * std::exp(-decay * (time - shot.data_begin)) <= level * later) begin = n;
+      }
+      if (begin == first) continue;
+      shot.begins[k] = std::max(shot.begins[k], static_cast<double>(begin) * shot.dt);
+    }
+  }
   double misfit_without_model(const ObservedShot& shot) const {
     std::vector<float> zeros(shot.samples.size(), 0.0f), ignored;
     return shot_misfit(m_options.misfit, shot, zeros, ignored);
@@ -168,6 +217,36 @@ class ObservedData {
       }
     }
     m_loaded = true;
+    note_record(plan);
+  }
+
+  // Refuses a run beyond the end of all data; notes times of the run without data.
+  void note_record(const wave::ModellingPlan<Dim>& plan) const {
+    const double end = static_cast<double>(plan.time.steps) * plan.time.dt;
+    std::size_t late = 0, early = 0, loaded = 0;
+    double before = 0.0, after = 0.0, latest = 0.0;
+    for (const ObservedShot& shot : m_data) {
+      if (shot.samples.empty()) continue;
+      ++loaded;
+      late += shot.data_begin > 0.0 ? 1 : 0;
+      early += shot.data_end < end ? 1 : 0;
+      before = std::max(before, shot.data_begin);
+      after = std::max(after, end - shot.data_end);
+      latest = std::max(latest, shot.data_end);
+    }
+    if (early == loaded && m_options.complete_records && !m_options.only) {
+      throw InputError(concat(m_options.names("time"), " is ", m_options.modelling.time.time,
+                              " s, and the data end at ", latest,
+                              " s of the run (allowed: no longer than the data): shorten it"));
+    }
+    const auto note = [&](std::size_t shots, double seconds, const char* place) {
+      if (shots == 0 || !m_options.note) return;
+      m_options.note(concat(shots, " of ", loaded, loaded == 1 ? " shot has" : " shots have",
+                            " no data in up to ", std::round(1e4 * seconds) * 1e-4, " s at the ",
+                            place, " of the run, which have no weight"));
+    };
+    note(late, before, "beginning");
+    note(early, after, "end");
   }
 
   void read_gather(const Read& read_shot, std::size_t k, const wave::WaveletAt& wavelet,
@@ -188,18 +267,21 @@ class ObservedData {
                               " has no live trace (allowed: shots with data): leave it out"));
     }
     const double dt = plan.time.dt;
-    const double end = gather.t0 + gather.dt * static_cast<double>(gather.count - 1);
-    const double time = dt * static_cast<double>(plan.time.steps);
-    if (end < time - 1.5 * std::max(gather.dt, dt) && m_options.complete_records) {
-      throw InputError(concat(m_options.names("time"), " is ", m_options.modelling.time.time,
-                              " s, and the traces of ", gather.name, " end at ", end,
-                              " s (allowed: no longer than the data): shorten it"));
-    }
     survey::PrepareOptions options;
     options.dt = dt;
     options.samples = plan.time.steps + 1;
     options.zero = m_options.zero;
     options.wavelet = survey::wavelet_times(wavelet(dt), dt);
+    const survey::RecordTimes times =
+        survey::record_times(gather, survey::time_shift(m_options.zero, options.wavelet.peak));
+    const double time = dt * static_cast<double>(plan.time.steps);
+    if (times.begin >= time || times.end <= 0.0) {
+      throw InputError(concat(name, ": ", gather.name, " has data from ", times.begin, " to ",
+                              times.end, " s of the run (allowed: data within 0 to ", time,
+                              " s): change ", m_options.names("time"), ", or leave it out"));
+    }
+    if (times.begin > 0.5 * dt) data.data_begin = times.begin;
+    if (times.end < time - 1.5 * std::max(gather.dt, dt)) data.data_end = times.end;
     survey::PreparedShot<Dim> prepared = survey::prepare(gather, options);
     data.samples = std::move(prepared.samples);
     shot = prepared.shot;
@@ -215,10 +297,13 @@ class ObservedData {
         square += (receiver[d] - source[d]) * (receiver[d] - source[d]);
       }
       data.weights.push_back(offset_weight(m_options.offset_weights, std::sqrt(square)));
-      if (mute.kind == survey::MuteOptions::Kind::none) continue;
+      const bool muted = mute.kind != survey::MuteOptions::Kind::none;
+      if (!muted && data.data_begin <= 0.0) continue;
       const double depth = receiver[Dim - 1] - source[Dim - 1];
-      data.begins.push_back(std::sqrt(square + depth * depth) / mute.velocity +
-                            std::max(mute.delay, 0.0));
+      const double muted_until =
+          muted ? std::sqrt(square + depth * depth) / mute.velocity + std::max(mute.delay, 0.0)
+                : 0.0;
+      data.begins.push_back(std::max(muted_until, data.data_begin));
     }
     data.taper = mute.taper >= 0.0 ? mute.taper : 0.5 / plan.frequency;
   }

@@ -37,7 +37,8 @@ const char* to_string(Stop stop);
 /// Options of an Lbfgs.
 struct LbfgsOptions {
   int memory = 5;  ///< number of stored pairs of differences, 1 to 64
-  /// Largest change of an unknown in the first step; 0: the step has length 1.
+  /// Largest change of an unknown in the first trial, from which the line search may go on to a
+  /// longer step; 0: the trial has length 1.
   double first_change = 0.0;
   double largest_change = 0.0;  ///< largest change of an unknown in any step; 0: no limit
   double gradient = 1e-5;       ///< stops if |g| <= gradient max(1, |x|); 0: only if g is zero

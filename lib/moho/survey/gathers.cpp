@@ -251,6 +251,15 @@ Survey<Dim>::Survey(const fs::path& path, const SurveyOptions& options)
                             "' has positions of two coordinates (allowed for a model of three "
                             "dimensions: three): take a model of two dimensions"));
   }
+  const SurveyLine& line = options.line;
+  const bool unchanged = line.kind == SurveyLine::Kind::automatic ||
+                         (line.kind == SurveyLine::Kind::angle && line.degrees == 0.0);
+  if (!unchanged && (Dim == 3 || m_files->two_dimensional)) {
+    throw InputError(concat("line: it projects positions of three coordinates for a model of two ",
+                            "dimensions, and ",
+                            Dim == 3 ? "the model has three" : "the positions have two",
+                            " (allowed: auto, or 0): omit it"));
+  }
   const Mapping<Dim> map(m_files->shots, options, m_files->two_dimensional);
   m_notes = m_files->notes;
   m_notes.insert(m_notes.end(), map.notes().begin(), map.notes().end());
@@ -291,7 +300,9 @@ std::int64_t Survey<Dim>::samples() const {
 }
 template <int Dim>
 double Survey<Dim>::duration() const {
-  return interval() * static_cast<double>(samples() - 1) + std::max(0.0, t0(0));
+  double latest = -std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < size(); ++k) latest = std::max(latest, t0(k));
+  return interval() * static_cast<double>(samples() - 1) + latest;
 }
 template <int Dim>
 std::string Survey<Dim>::name(std::size_t k) const {

@@ -112,7 +112,7 @@ class Survey {
   /// \throws FileError naming file and trace: files that the readers of the formats reject;
   /// coordinates that are not lengths; differing intervals, numbers of samples or units; several
   /// delays in a shot; two live traces of a shot at one position
-  /// \throws InputError for options out of range
+  /// \throws InputError for options out of range, or without effect on these positions
   explicit Survey(const std::filesystem::path& path, const SurveyOptions& options = {});
   ~Survey();
   /// Moves a survey; the source object may only be destroyed or assigned.
@@ -130,7 +130,7 @@ class Survey {
   double interval() const;
   /// Number of samples of each trace.
   std::int64_t samples() const;
-  /// Time from a shot to the end of its data, including the delay of the first shot, s.
+  /// Time from a shot to the last sample of the shot whose data end last, s. Delays count.
   double duration() const;
   /// Properties, corrections and omissions, as text.
   const std::vector<std::string>& notes() const { return m_notes; }

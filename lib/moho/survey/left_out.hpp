@@ -119,4 +119,26 @@ inline std::string ranges_text(const std::vector<std::int64_t>& numbers) {
   return text;
 }
 
+/// \brief Returns what a moving spread leaves out, as text; empty if that is nothing.
+/// \param offsets of the receivers from the source, with z of the receivers
+/// \param shots with the receivers inside of the grid
+template <int Dim>
+std::string spread_note(const Points<Dim>& offsets, const std::vector<wave::Shot<Dim>>& shots,
+                        const Grid<Dim>& grid) {
+  constexpr std::size_t named = 4;
+  std::size_t concerned = 0, out = 0;
+  std::string first;
+  for (const wave::Shot<Dim>& shot : shots) {
+    const auto numbers = spread_left_out<Dim>(offsets, shot.sources.front(), grid);
+    out += numbers.size();
+    if (numbers.empty() || ++concerned > named) continue;
+    first += concat(first.empty() ? "" : "; ", "shot ", shot.number, ": ", ranges_text(numbers));
+  }
+  if (out == 0) return {};
+  return concat(out, " of ", offsets.size() * shots.size(),
+                " receivers of --moving are outside of the model and left out, in ", concerned,
+                concerned == 1 ? " shot (" : " shots (", first, concerned > named ? "; ..." : "",
+                "; counted from 1)");
+}
+
 }  // namespace moho::survey

@@ -2,6 +2,7 @@
 #include <moho/core/smooth_ramp.hpp>
 #include <moho/core/text.hpp>
 #include <moho/survey/prepare.hpp>
+#include <moho/survey/record_times.hpp>
 #include <moho/wave/sinc.hpp>
 #include <moho/wave/wavelet.hpp>
 
@@ -158,6 +159,7 @@ SpreadingOptions parse_spreading(const std::string& text) {
     if (word == "line" && numbers.size() <= 1) {
       spreading.power = 0.5;
       spreading.half_order = -1;
+      spreading.line = true;
       if (!numbers.empty()) spreading.velocity = numbers[0];
       if (!numbers.empty() && !(numbers[0] > 0.0)) {
         throw refuse("has a velocity that is not positive");
@@ -174,6 +176,13 @@ SpreadingOptions parse_spreading(const std::string& text) {
   }
   if (std::abs(spreading.half_order) > 1) throw refuse("has the same half twice");
   return spreading;
+}
+
+void check_spreading(const SpreadingOptions& spreading, int dim) {
+  if (!spreading.line || dim == 2) return;
+  throw InputError(
+      "spreading is line, and the model has three dimensions, in which point sources need no "
+      "correction (allowed with line: models of two dimensions): omit it");
 }
 
 void check_options(const PrepareOptions& o) {
@@ -439,9 +448,8 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
   const auto say = [&](const auto&... parts) { result.notes.push_back(concat(parts...)); };
   const auto count = static_cast<std::size_t>(o.samples);
 
-  const double shift = o.zero == WaveletZero::peak ? o.wavelet.peak : 0.0;
-  const double start = gather.t0 + shift;
-  const double data_end = start + static_cast<double>(gather.count - 1) * gather.dt;
+  const double shift = time_shift(o.zero, o.wavelet.peak);
+  const auto [start, data_end] = record_times(gather, shift);
   const double run_end = static_cast<double>(o.samples - 1) * o.dt;
   if (shift != 0.0) say("data come ", ms(shift), " later, their zero being the wavelet's peak");
   const detail::Resampling resampling(gather.dt, start, gather.count, o.dt, o.samples, o.highest);

@@ -69,6 +69,7 @@ struct SpreadingOptions {
   int half_order = 0;     ///< 1: half derivative, (i omega)^(1/2); -1: half integral; 0: unchanged
   double velocity = 0.0;  ///< v in m/s: factor v sqrt(2 pi), the amplitude of a line source; 0:
                           ///< factor 1
+  bool line = false;      ///< true: the form "line", which models of two dimensions need
 };
 
 /// \brief Parses a correction for spreading.
@@ -92,6 +93,10 @@ struct PrepareOptions {
                            ///< s
   bool normalise = false;  ///< true: divide by the root mean square of the shot
 };
+
+/// Checks that a model of `dim` dimensions can use a correction.
+/// \throws InputError for the form "line" in three dimensions
+void check_spreading(const SpreadingOptions& spreading, int dim);
 
 /// Checks options. \throws InputError for values out of range
 void check_options(const PrepareOptions& options);

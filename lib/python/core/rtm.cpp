@@ -16,6 +16,7 @@
 #include <moho/rtm/migration.hpp>
 #include <moho/rtm/offsets_at.hpp>
 #include <moho/rtm/shot_arrays.hpp>
+#include <moho/survey/record_times.hpp>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -470,6 +471,18 @@ Migration* make_migration(
                        progress);
 }
 
+// Returns the length of a run that has all samples of data with a duration and an interval.
+double run_length(double duration, double interval, const std::string& zero,
+                  const std::string& wavelet, const OptionalInput& samples,
+                  double wavelet_interval) {
+  WaveInput given;
+  given.wavelet = wavelet;
+  given.wavelet_samples = samples;
+  given.wavelet_interval = wavelet_interval;
+  return survey::run_length(
+      duration, survey::time_shift(survey::parse_wavelet_zero(zero), wavelet_of(given), interval));
+}
+
 // The angle gather of an offset gather: angles x depths.
 nb::object angle_gather(const Input& gather, double apart, double spacing,
                         const std::vector<double>& angles) {
@@ -525,6 +538,8 @@ void bind_rtm(nb::module_& m) {
         nb::arg("snapshot_steps"), nb::arg("concurrent_shots"), nb::arg("sizes"), nb::arg("space"),
         nb::arg("checkpoint"), nb::arg("made_from"), nb::arg("progress").none(),
         nb::rv_policy::take_ownership);
+  m.def("run_length", &run_length, nb::arg("duration"), nb::arg("interval"), nb::arg("zero"),
+        nb::arg("wavelet"), nb::arg("samples").none(), nb::arg("wavelet_interval"));
   m.def("angle_gather", &angle_gather, nb::arg("gather").noconvert(), nb::arg("apart"),
         nb::arg("spacing"), nb::arg("angles"));
 }

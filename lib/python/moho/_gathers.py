@@ -9,9 +9,11 @@ import numpy as np
 
 from . import _arrays
 from ._errors import InputError
+from ._runtime import core
+from ._wave_arguments import wavelet_arguments
 from ._waves import Gather
 
-__all__ = ["Gather", "gather_arguments"]
+__all__ = ["Gather", "gather_arguments", "run_length"]
 
 
 def gather_arguments(gathers: Any, dim: int, *, finite: bool = True, fewest: int = 2) -> list[list[Any]]:
@@ -55,3 +57,15 @@ def gather_arguments(gathers: Any, dim: int, *, finite: bool = True, fewest: int
             raise InputError(f"{name}.start is {start} (allowed: finite numbers, s)")
         lists[4].append(start)
     return lists
+
+
+def run_length(data: list[list[Any]], zero: Any, wavelet: Any, wavelet_interval: Any) -> float:
+    """Length of a run that has all samples of gathers, s. data: result of gather_arguments()."""
+    ends = [start + (traces.shape[1] - 1) * dt for traces, dt, start in zip(data[0], data[3], data[4])]
+    with _arrays.renamed(("data", "gathers")):
+        return core().run_length(
+            max(ends),
+            min(data[3]),
+            _arrays.choice(zero, "zero", ("start", "peak")),
+            *wavelet_arguments(wavelet, wavelet_interval),
+        )

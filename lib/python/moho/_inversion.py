@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _arrays, _checkpoint, _labelled
 from ._errors import InputError, OutOfMemoryError
-from ._gathers import Gather, gather_arguments
+from ._gathers import Gather, gather_arguments, run_length
 from ._plan import Plan, objective_text
 from ._runtime import core
 from ._wave_arguments import scheme_arguments, taper_radius, warn_without_effect, wave_arguments, wave_fields
@@ -39,7 +39,7 @@ class Objective:
     gathers : sequence of moho.Gather
         The data; traces are used in single precision.
     time : float, optional
-        Time to model, s. Default: that of the first gather.
+        Time to model, s. Default: to the last sample of the gathers. Times without samples have no weight.
     parameters : str or sequence of str
         Inverted parameters: "vp", and any of "density", "epsilon", "delta" that the model has.
     variables : {"log", "linear"}
@@ -159,7 +159,7 @@ class Objective:
         vp = fields[0]
         data = gather_arguments(gathers, vp.ndim)
         if time is None:
-            time = data[3][0] * (data[0][0].shape[1] - 1) + max(0.0, data[4][0])
+            time = run_length(data, zero, wavelet, wavelet_interval)
         self._names = _parameters(parameters, fields)
         self._shape, self._dtype = _arrays.kind_of(vp)
         self._device = _arrays.on_device(vp)
@@ -379,7 +379,7 @@ class Objective:
         pairs : int
             Stored pairs of differences, 1 to 64.
         first_change : float
-            Largest change of a variable in the first step.
+            Largest change of a variable in the first trial; an accepted step may be longer.
         precondition : bool
             True: by the illumination at the start of each band.
         checkpoint : str or path, optional

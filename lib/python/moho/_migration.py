@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _arrays, _checkpoint, _labelled
 from ._errors import InputError
-from ._gathers import Gather, gather_arguments
+from ._gathers import Gather, gather_arguments, run_length
 from ._plan import Plan
 from ._runtime import core
 from ._wave_arguments import (
@@ -41,7 +41,7 @@ class Migration:
     gathers : sequence of moho.Gather
         All shots of the survey. Their positions are used here; their traces when they are added.
     time : float, optional
-        Time to model, s. Default: that of the first gather.
+        Time to model, s. Default: to the last sample of all gathers.
     mute : str
         "none", "arrivals" or "velocity:V", the latter with ":DELAY" or ":DELAY:TAPER" (m/s, s): traces before
         first arrivals in the model, or before the straight ray, are muted.
@@ -180,7 +180,7 @@ class Migration:
         vp = fields[0]
         data = gather_arguments(gathers, vp.ndim, finite=False)
         if time is None:
-            time = data[3][0] * (data[0][0].shape[1] - 1) + max(0.0, data[4][0])
+            time = run_length(data, zero, wavelet, wavelet_interval)
         self._shape, self._dtype = _arrays.kind_of(vp)
         self._device = _arrays.on_device(vp)
         self._spacing = _arrays.per_axis(spacing, "spacing", vp.ndim)

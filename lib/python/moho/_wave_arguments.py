@@ -91,7 +91,7 @@ def wave_arguments(
 ) -> list[Any]:
     """Model, grid, wavelet, faces and times in the order of the compiled module."""
     dim = fields[0].ndim
-    text, samples, of_samples = _wavelet(wavelet, wavelet_interval)
+    text, samples, of_samples = wavelet_arguments(wavelet, wavelet_interval)
     if faces is not None and not isinstance(faces, str):
         raise InputError(f"faces is {faces!r} (allowed: a text such as 'cpml:20,top=free')")
     times = [
@@ -158,7 +158,7 @@ def parameter_bits(parameters: Any) -> int:
     raise InputError(f"parameters is {parameters!r} (allowed: 32, 16 or 'auto')")
 
 
-def _wavelet(wavelet: Any, interval: Any) -> tuple[str, Optional[np.ndarray], float]:
+def wavelet_arguments(wavelet: Any, interval: Any) -> tuple[str, Optional[np.ndarray], float]:
     """Text, samples and their interval."""
     if isinstance(wavelet, str):
         if interval is not None:
