@@ -387,23 +387,10 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
     session.print("          note: no --receivers were given: a line of ", traces,
                   " below the surface is taken");
   }
-  if (m_o.moving) {
-    const Points<Dim> offsets = survey::points_from_text<Dim>(m_o.receivers, "--receivers");
-    std::size_t concerned = 0, all = 0;
-    std::string first;
-    for (const wave::Shot<Dim>& shot : m_job.shots) {
-      const auto numbers = survey::spread_left_out<Dim>(offsets, shot.sources.front(), m_job.grid);
-      all += numbers.size();
-      if (numbers.empty() || ++concerned > 4) continue;
-      first += concat(first.empty() ? "" : "; ", "shot ", shot.number, ": ",
-                      survey::ranges_text(numbers));
-    }
-    if (all > 0) {
-      session.print("          note: ", all, " of ", all + m_receivers,
-                    " receivers of --moving are outside of the model and left out, in ",
-                    counted(concerned, "shot"), " (", first, concerned > 4 ? "; ..." : "",
-                    "; counted from 1)");
-    }
+  const std::string notes[] = {note_of_moving<Dim>(m_o, m_job.shots, m_job.grid),
+                               survey::note_of_sources<Dim>(m_job.shots)};
+  for (const std::string& note : notes) {
+    if (!note.empty()) session.print("          note: ", note);
   }
   session.print(
       scheme_text(m_o.order, plan.dt, report.limits.largest_dt, plan.steps, report.nodes_per_wave),

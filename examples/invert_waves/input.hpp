@@ -15,7 +15,6 @@
 #include <moho/io/npy.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -184,18 +183,7 @@ struct Input : SurveyJob<T, Dim> {
       const std::string text = error.what();
       throw InputError(text.rfind("--vp", 0) == 0 ? "--mask" + text.substr(4) : "--mask: " + text);
     }
-    const auto& factors = read.values.at("vp");
-    const auto bad =
-        std::find_if(factors.begin(), factors.end(), [](T v) { return !std::isfinite(v); });
-    if (bad != factors.end()) {
-      const Index<Dim> node = this->grid.node(bad - factors.begin());
-      throw InputError(concat("--mask ", options->mask_text, ": the value at node ",
-                              format_index(node), ", ", format_point(this->grid.position(node)),
-                              ", is ", *bad, " (allowed: finite; 0 keeps a node): correct it"));
-    }
-    std::vector<unsigned char> result;
-    for (const T value : factors) result.push_back(value == T(0) ? 0 : 1);
-    return result;
+    mask = fwi::mask_of(this->grid, read.values.at("vp"), "--mask " + options->mask_text);
   }
 };
 

@@ -105,6 +105,7 @@ void with_options(const Job<T, Dim>& job, const Function& function) {
                                        {"offsets", "--offset"},
                                        {"batch_size", "--batch"},
                                        {"snapshot_steps", "--snapshot-steps"},
+                                       {"spreading", "--spreading"},
                                        {"devices", devices_option(*job.options)}});
     if (text == error.what()) throw;
     throw InputError(text);

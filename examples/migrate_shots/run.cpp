@@ -251,15 +251,14 @@ class Program {
     record_memory(m_session, m_o.space, plan, plan.host_bytes());
     summary["model"] = model_json(m_model, plan.medium, m_job.boundaries);
     // nvcc 13 refuses lists of members in member functions of class templates
-    Json scheme;
+    Json& scheme = summary["scheme"];
     scheme["dt"] = plan.time.dt;
     scheme["largest_dt"] = plan.limits.largest_dt;
     scheme["steps"] = plan.time.steps;
     scheme["order"] = m_o.order;
     scheme["highest_frequency"] = plan.frequency;
     scheme["wavelet_peak"] = plan.peak_time;
-    summary["scheme"] = scheme;
-    Json snapshots;
+    Json& snapshots = summary["snapshots"];
     snapshots["way"] = storage.name;
     snapshots["reason"] = storage.reason;
     snapshots["every"] = plan.storage.interval;
@@ -270,7 +269,6 @@ class Program {
       for (const auto& [name, value] : plan.storage.files->numbers())
         snapshots["files"][name] = value;
     }
-    summary["snapshots"] = snapshots;
     summary["at_once"] = plan.concurrent_shots;
     summary["batch_size"] = plan.batch_size;
     if (!plan.slabs.empty()) summary["devices"] = slabs_json(plan.slabs);
@@ -295,7 +293,7 @@ class Program {
     const auto traces = static_cast<std::int64_t>(before.shot.receivers.size());
     io::write_npy(folder / data_names[0], before.samples.data(), {traces, before.count});
     io::write_npy(folder / data_names[1], after.samples.data(), {traces, after.count});
-    Json data;
+    Json& data = m_session.summary["data"];
     data["shot"] = before.shot.number;
     data["before"]["interval"] = before.dt;
     data["before"]["start"] = before.t0;
@@ -303,7 +301,6 @@ class Program {
     data["after"]["start"] = 0.0;
     data["sources"] = points_json(before.shot.sources);
     data["receivers"] = points_json(before.shot.receivers);
-    m_session.summary["data"] = data;
     m_data_of = before.shot.number;
     for (const std::string& note : after.notes) {
       m_session.print("          shot ", before.shot.number, ": ", note);
@@ -426,6 +423,10 @@ class Program {
       m_sums.push_back(grown ? m_added.template part<T>(host(), "image", part)
                              : rtm::stack_part<T, Dim>(host(), m_job.grid, shots, part));
     }
+    if (std::all_of(m_sums[0].begin(), m_sums[0].end(), [](T v) { return v == T(0); })) {
+      throw InputError(concat("--mute ", m_o.mute_text, ": the image is zero, as no sample of the ",
+                              m_data.time, " s of the run is left: change it, or --time"));
+    }
     stack_gathers(grown);
     m_added.close();
   }
@@ -498,13 +499,12 @@ class Program {
     const double points = sum_of("points") + sum_of("points_again");
     const double whole = sum_of("points_of_whole_grids"), seconds = sum_of("seconds_shared");
     const double rate = seconds > 0.0 ? points / seconds : 0.0;
-    Json run;
+    Json& run = summary["run"];
     run["device"] = m_plan.device;
     run["threads"] = m_plan.threads;
     run["points"] = points;
     run["points_of_whole_grids"] = whole;
     run["seconds_of_legs"] = seconds;
-    summary["run"] = run;
     summary["rates"]["points_per_second"] = rate;
     if (!m_plan.stream.empty())
       summary["stream"]["measured_seconds"] =

@@ -81,6 +81,67 @@ class Options(test_migrate_shots.Case):
             self.refuse_here(more, more[0], "--shots modelled were both given")
         self.succeed("--vp", "smooth.npy", *self.survey, *self.shots, "--wavelet-zero", "start", "--plan")
 
+    def model_gathers(self, *more):
+        if not self.modeller:
+            self.skipTest("model_waves was not built")
+        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *more, "--snapshot-every",
+                               "0", "--no-plot", "--out", "gathers"], cwd=self.folder, text=True,
+                              capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_options_of_headers(self):
+        self.model_gathers(*self.shots[4:])
+        survey = self.survey[:2] + self.survey[6:]
+        for more, words in ((["--elevations", "depth"], "elevations was given for positions of model_waves"),
+                            (["--length-unit", "ft"], "length unit was given for positions of model_waves"),
+                            (["--line", "30"], "line: it projects positions of three coordinates")):
+            self.refuse(["--vp", "smooth.npy", *survey, "--shots", "gathers", *more],
+                        "--shots gathers: ", words)
+        self.succeed("--vp", "smooth.npy", *survey, "--shots", "gathers", "--line", "auto", "--plan")
+
+    def test_note_of_several_sources(self):
+        self.write("two.csv", "shot,kind,x,z\n1,source,300,20\n1,source,900,20\n2,source,600,20\n"
+                   "*,receiver,500,20\n")
+        self.assertIn("note: 1 shot has several sources, of which gather.sgy has the first: use the folder",
+                      self.model_gathers("--shots", "two.csv"))
+
+    def test_line_in_three_dimensions(self):
+        volume = ["--vp", "2000", "--shape", "21,21,21", *self.survey, "--shots", "modelled", "--source",
+                  "100,100,20", "--receivers", "50,50,20:150,150,20:5"]
+        self.refuse([*volume, "--spreading", "line"], "--spreading is line, and the model has three ")
+        self.succeed(*volume, "--spreading", "gain:0.5", "--plan")
+
+    def test_mute_of_all_samples(self):
+        survey = ["0.2" if text == "0.6" else text for text in self.survey]
+        done = self.call("--vp", "smooth.npy", *survey, *self.shots[:-1], "500,580:700,580:5", "--no-plot")
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("--mute arrivals: the image is zero, as no sample of the 0.2 s of the run is left",
+                      done.stderr)
+
+    def test_moving_says_what_it_left_out(self):
+        r = self.succeed("--vp", "smooth.npy", *self.survey, *self.shots[:-1], "-400,20:400,20:5", "--moving",
+                         "--plan")
+        self.assertIn("note: 2 of 15 receivers of --moving are outside of the model and left out, in 2 shots "
+                      "(shot 1: 1; shot 3: 5; counted from 1)", r[1])
+
+    def test_run_has_all_samples(self):
+        self.model_gathers(*self.shots[4:])
+        with open(self.path("gathers/gather.sgy"), "rb") as file:
+            data = bytearray(file.read())
+        survey = [*self.survey[:4], *self.survey[6:], "--replace-wavelet"]
+        samples = int.from_bytes(data[3220:3222], "big")
+        end = (samples - 1) * int.from_bytes(data[3216:3218], "big") * 1e-6
+        traces = range(3600, len(data), 240 + 4 * samples)
+        for delays, peak, time in (([-100, -100, -100], [], end - 0.1), ([0, 200, 0], [], end + 0.2),
+                                   ([0, 0, 0], ["--wavelet-zero", "peak"], end + 0.1)):
+            for k, at in enumerate(traces):
+                delay = delays[k * len(delays) // len(traces)]
+                data[at + 108:at + 110] = delay.to_bytes(2, "big", signed=True)
+            self.write("line.sgy", bytes(data))
+            text = self.succeed("--vp", "smooth.npy", *survey, "--shots", "line.sgy", *peak, "--plan")[1]
+            self.assertAlmostEqual(0.002 * int(re.search(r"(\d+) steps,", text)[1]), time, delta=0.003)
+
     def test_receivers_outside(self):
         self.shots = [*self.shots[:-2], "--receivers", "9000,20", "--moving"]
         self.refuse_here([], "shot 1: its receiver is not inside")

@@ -87,7 +87,7 @@ class Images(Case):
     def test_all_files_are_listed(self):
         self.survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.02", "--dt", "0.002"]
         r = self.migrate("--shots", "modelled", "--source", "300,20:900,20:110", "--receivers",
-                         "0,20:1200,20:5", "--keep-shots")
+                         "0,20:1200,20:5", "--keep-shots", "--mute", "none")
         listed = r.text.split("written   ")[1].split("\n")[0].split(": ")[1].split()
         self.assertGreater(len(listed), 110)
         self.assertEqual(sorted(listed), sorted(r.summary["files"]))

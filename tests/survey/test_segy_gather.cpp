@@ -79,4 +79,12 @@ TEST(SegyGather, OfTraces) {
               HasSubstr("shot 4 has no source (allowed: 1 or more)"));
 }
 
+TEST(SegyGather, HasTheFirstOfSeveralSources) {
+  const std::vector<Shot<2>> shots{{1, {{0.0, 1.0}}, {}}, {2, {{0.0, 1.0}, {5.0, 1.0}}, {}}};
+  EXPECT_EQ(
+      moho::survey::note_of_sources(shots),
+      "1 shot has several sources, of which gather.sgy has the first: use the folder as data");
+  EXPECT_EQ(moho::survey::note_of_sources<2>({shots[0]}), "");
+}
+
 }  // namespace

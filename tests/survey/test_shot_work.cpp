@@ -85,6 +85,10 @@ TEST(LeftOut, ReceiversOfASpread) {
   EXPECT_EQ(ranges_text({0, 1, 2, 3, 8}), "1 to 4, 9");
   EXPECT_EQ(ranges_text({}), "");
   EXPECT_EQ(ranges_text({6}), "7");
+  const std::vector<moho::wave::Shot<2>> shots{{1, {{10.0, 0.0}}, {}}, {2, {{70.0, 0.0}}, {}}};
+  EXPECT_EQ((moho::survey::spread_note<2>(offsets, shots, grid)),
+            "4 of 10 receivers of --moving are outside of the model and left out, in 2 shots "
+            "(shot 1: 1, 5; shot 2: 4 to 5; counted from 1)");
 }
 
 }  // namespace

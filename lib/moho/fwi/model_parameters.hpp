@@ -74,6 +74,25 @@ std::vector<unsigned char> mask_above(const Grid<Dim>& grid, double depth) {
   return mask;
 }
 
+/// Returns a mask whose constant nodes have the value 0.
+/// \param values on the nodes of the grid \param name of the values in messages
+/// \throws InputError for a value that is not finite
+template <class T, int Dim>
+std::vector<unsigned char> mask_of(const Grid<Dim>& grid, const std::vector<T>& values,
+                                   const std::string& name) {
+  std::vector<unsigned char> mask;
+  for (const T value : values) {
+    if (!std::isfinite(value)) {
+      const Index<Dim> node = grid.node(static_cast<std::int64_t>(mask.size()));
+      throw InputError(concat(name, ": the value at node ", format_index(node), ", ",
+                              format_point(grid.position(node)), ", is ", value,
+                              " (allowed: finite; 0 keeps a node): correct it"));
+    }
+    mask.push_back(value == T(0) ? 0 : 1);
+  }
+  return mask;
+}
+
 /// Returns |values - truth| / |truth|, Euclidean norms of `count` values.
 template <class T>
 double relative_error(const T* values, const T* truth, std::size_t count) {

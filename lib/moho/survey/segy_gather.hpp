@@ -9,7 +9,10 @@
 #include <moho/io/segy.hpp>
 #include <moho/wave/geometry.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace moho::survey {
 
@@ -57,6 +60,16 @@ io::Gather<T> segy_gather(const wave::Shot<Dim>& shot, double interval,
   }
   return segy_gather<T, Dim>(shot, interval, traces.data(),
                              static_cast<std::int64_t>(traces.extent(1)));
+}
+
+/// Returns a note on shots with several sources, of which a SEG-Y file has the first; empty: none.
+template <int Dim>
+std::string note_of_sources(const std::vector<wave::Shot<Dim>>& shots) {
+  std::size_t several = 0;
+  for (const wave::Shot<Dim>& shot : shots) several += shot.sources.size() > 1 ? 1 : 0;
+  if (several == 0) return {};
+  return concat(several, several == 1 ? " shot has" : " shots have",
+                " several sources, of which gather.sgy has the first: use the folder as data");
 }
 
 }  // namespace moho::survey

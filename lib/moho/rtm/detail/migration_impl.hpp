@@ -276,6 +276,9 @@ detail::HostSeries<T> Migration<T, Dim, Memory>::prepared_rows(
     survey::PreparedShot<Dim>& data) const {
   data = prepare(exec, modelling, part, result.window, gather);
   result.report.notes.insert(result.report.notes.end(), data.notes.begin(), data.notes.end());
+  if (!(data.rms > 0.0)) {
+    result.report.notes.push_back("nothing to migrate: no sample of the run is left by the mute");
+  }
   const bool kept = options().keep_data == result.number;
   // an assignment of {} would keep the memory
   if (!kept) gather.samples = std::vector<float>();

@@ -93,6 +93,7 @@ class MigrationPlanner {
       throw InputError(
           "parameters: migration stores them as numbers (allowed: ParameterStorage::full)");
     }
+    survey::check_spreading(m_o.data.spreading, Dim);
     const auto check_count = [](const char* name, int value) {
       if (value >= 0) return;
       throw InputError(concat(name, " is ", value, " (allowed: 0 or more): 0 chooses"));

@@ -262,7 +262,19 @@ void SurveyFiles::index_segy(const fs::path& path) {
 
 // ---- model_waves ----
 
+void SurveyFiles::refuse_header_options(const fs::path& path) const {
+  for (const auto& [name, given] :
+       {std::pair("elevations", m_options.elevations != Elevations::standard),
+        std::pair("length unit", m_options.unit != LengthUnit::automatic)}) {
+    if (!given) continue;
+    throw InputError(concat("'", path.string(), "': ", name, " was given for positions of ",
+                            "model_waves, which are in m, with depths (allowed with it: SEG-Y ",
+                            "headers): omit it"));
+  }
+}
+
 void SurveyFiles::index_summary(const fs::path& path) {
+  refuse_header_options(path);
   m_segy = false;
   const nlohmann::json summary = parse_summary(path);
   const auto refuse = [&](const std::string& what) {

@@ -70,6 +70,9 @@ class SurveyFiles {
 
   // ---- model_waves ----
 
+  // Throws InputError for options of SEG-Y headers.
+  void refuse_header_options(const std::filesystem::path& path) const;
+
   void index_summary(const std::filesystem::path& path);
 
   // ---- both ----
