@@ -126,10 +126,18 @@ SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, con
 }
 
 /// \brief Returns the model of modelled data, if given.
+/// \param start options of the model \param model its values; notes receives what its data lack
 /// \throws InputError, FileError, MemoryError with the option's name
 template <class T>
-std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const EarthModel<T>& model) {
+std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const EarthModelOptions& start,
+                                             EarthModel<T>& model) {
   if (texts.true_model.parameters.empty()) return std::nullopt;
+  std::string missing;
+  for (const auto& [name, text] : start.parameters) {
+    if (texts.true_model.parameters.count(name) > 0) continue;
+    missing += concat(missing.empty() ? "without --true-" : ", --true-", name);
+  }
+  if (!missing.empty()) model.notes.push_back("the data are modelled " + missing);
   EarthModelOptions options = texts.true_model;
   options.prefix = "true-";
   options.nodes = &model;

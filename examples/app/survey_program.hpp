@@ -131,7 +131,7 @@ void run_survey_with(const Options& o, Session& session, double arrays, const st
     session.summary["memory"] = memory_json(memory, limit);
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
-    truth = load_true_model(o, model);
+    truth = load_true_model(o, o.model, model);
   });
   if (model.shape.size() == 2) {
     Program<T, 2>(o, std::move(model), std::move(truth), session).run();

@@ -41,6 +41,8 @@ std::string in_words(const std::string& text, const Options& options,
                 text.substr(begin, end - begin),
                 options.snapshots == "disk" && options.disk == 0 && options.snapshot_folder.empty()
                     ? "): give --snapshot-dir FOLDER or --disk BYTES"
+                : text.find("another error bound", end) != std::string::npos
+                    ? "): choose another method, or another --error"
                     : "): choose another method, or more --memory, --device-memory or --disk");
 }
 

@@ -65,6 +65,18 @@ class Options(test_migrate_shots.Case):
         self.assertEqual(self.migrate(*self.shots, "--columns", "600", "--offset", "300").load(
             "offsets.npy").shape[1], 61)
 
+    def test_errors_that_a_method_does_not_have(self):
+        self.refuse_here(["--snapshots", "boundary", "--error", "bits:8"],
+                         "--snapshots boundary is not possible here (faces: it has no blocks of 8 bits",
+                         "): choose another method, or another --error")
+
+    def test_medium_of_modelled_data(self):
+        words = "note: the data are modelled without --true-delta, --true-epsilon"
+        vti = ["--vp", "smooth.npy", *self.survey, *self.shots, "--epsilon", "0.1", "--delta", "0.05", "--plan"]
+        self.assertIn(words, self.succeed(*vti)[1])
+        self.assertNotIn("the data are modelled without",
+                         self.succeed(*vti, "--true-epsilon", "0.1", "--true-delta", "0.05")[1])
+
     def test_numbers_out_of_range(self):
         self.refuse_here(["--block", "1000000"], "--block is 1000000 (allowed: 1 to ")
         for value, words in (("nan", "--vp: 'nan' is no finite number, and no file"),

@@ -254,6 +254,10 @@ TEST(Storage, SaysWhatDoesNotFit) {
                 chosen(request_of("auto", "lossless", true), {10, 0, 0});
               }),
               StartsWith("storage: no method fits ("));
+  EXPECT_THAT(moho::testing::message_of<InputError>([] {
+                chosen(request_of("boundary", "bits:8", true), {ample, 0, 0});
+              }),
+              HasSubstr("): choose another method, or another error bound"));
   EXPECT_THAT(moho::testing::message_of<InputError>([] { request_of("tape", "snr:55", true); }),
               HasSubstr("the method 'tape' is unknown (allowed: auto, device, memory"));
   EXPECT_THROW(request_of("auto", "snr", true), InputError);

@@ -32,7 +32,8 @@ class Choice {
     plan.budget = m_budget;
     std::string obstacle, reason;
     std::optional<double> lowest;
-    for (const Candidate& candidate : candidates(shape, obstacle)) {
+    bool inaccurate = false;
+    for (const Candidate& candidate : candidates(shape, obstacle, inaccurate)) {
       const StorageChoice& strategy = candidate.strategy;
       const double cost = candidate.cost;
       reason +=
@@ -45,7 +46,7 @@ class Choice {
       plan.location = candidate.location;
       plan.strategy = strategy;
     }
-    if (!lowest) throw nothing_fits(obstacle);
+    if (!lowest) throw nothing_fits(obstacle, inaccurate);
     plan.strategy.reason = concat("of ", reason);
     if (plan.strategy.codec >= 0) {
       plan.codec = m_r.codecs[static_cast<std::size_t>(plan.strategy.codec)];
@@ -69,8 +70,9 @@ class Choice {
   };
 
   // Returns the methods that fit, named with their location. `obstacle`: that of the first other
-  // one.
-  std::vector<Candidate> candidates(const ShotShape& shape, std::string& obstacle) const {
+  // one. `inaccurate`: true if that is the error bound.
+  std::vector<Candidate> candidates(const ShotShape& shape, std::string& obstacle,
+                                    bool& inaccurate) const {
     std::vector<Candidate> result;
     bool in_memory = false;
     const std::vector<StorageChoice> choices =
@@ -89,6 +91,7 @@ class Choice {
       if (!location) {
         if (obstacle.empty()) {
           obstacle = concat(strategy.name, ": ", obstacle_of(given, strategy.bytes));
+          inaccurate = !given.accurate;
         }
         continue;
       }
@@ -174,15 +177,15 @@ class Choice {
                                                                    : "on the device";
   }
 
-  InputError nothing_fits(const std::string& obstacle) const {
+  InputError nothing_fits(const std::string& obstacle, bool inaccurate) const {
     return InputError(concat(
         m_r.method == "auto" ? std::string("storage: no method fits")
                              : concat("storage: the method ", m_r.method, " is not possible here"),
         " (", obstacle.empty() ? "this space has no such way" : obstacle,
         "; allowed: ", in_bytes(m_budget.device), m_r.host_kernels ? "" : " on the device",
         m_r.host_kernels ? "" : concat(", ", in_bytes(m_budget.host), " of the host's memory"),
-        ", ", in_bytes(m_budget.disk),
-        " of disk): choose another method, or larger budgets (device, host, disk)"));
+        ", ", in_bytes(m_budget.disk), " of disk): choose another method, or ",
+        inaccurate ? "another error bound" : "larger budgets (device, host, disk)"));
   }
 
   bool uses_threads(const StorageChoice& strategy) const {

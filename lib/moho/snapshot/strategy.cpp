@@ -509,6 +509,7 @@ std::vector<StorageChoice> strategies(const ShotShape& shape, const Rates& rates
   result.push_back(keep_states(shot));
   for (StorageChoice& strategy : result) {
     std::string why = refused_by(accuracy, strategy, rates, shape);
+    strategy.accurate = why.empty();
     if (strategy.keep == StorageMethod::boundary_values && !shape.reversible) {
       why = "sponges or CPML inside of the interior take energy that stepping back cannot return";
     }

@@ -139,6 +139,7 @@ struct StorageChoice {
   std::string name;                    ///< description
   std::string reason;                  ///< reason of the choice, or obstacle
   bool possible = true;                ///< true if it satisfies error bound and budget
+  bool accurate = true;                ///< true if it satisfies the error bound
   std::uint64_t min_device_bytes = 0;  ///< smallest sufficient device budget with the other budgets
                                        ///< unchanged; the largest number if impossible
 
