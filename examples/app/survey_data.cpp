@@ -86,6 +86,7 @@ void bind_data(Description& d, const std::string& option, const std::string& ver
   d.bind(o.survey.line, "line", "auto | DEGREES | x,y:x,y",
          "on which 2D models see places (default: auto)", parsed(survey::parse_survey_line),
          {.hidden = true});
+  o.survey.names = {{"interval", "--data-interval"}};
   d.bind(o.survey.interval, "data-interval", "s", "between samples, whatever the file says",
          positive("positive, in seconds"), {.hidden = true});
   d.bind(o.wavelet, "wavelet", "WAVELET",

@@ -60,6 +60,17 @@ class DataChecks:
             self.assertEqual("check the interval between samples (--data-interval)" in done.stdout,
                              bool(said))
 
+    def test_missing_intervals(self):
+        self.model_data([], "d")
+        with open(self.path("d/gather.sgy"), "rb") as file:
+            content = bytearray(file.read())
+        samples = int.from_bytes(content[3220:3222], "big")
+        for at in [3216, *(trace + 116 for trace in range(3600, len(content), 240 + 4 * samples))]:
+            content[at:at + 2] = bytes(2)
+        self.write("line.sgy", bytes(content))
+        self.refuse_data("line.sgy", self.survey, "(bytes 3217-3218 and 117-118 are 0): give it as "
+                         "--data-interval")
+
     def test_traces_are_checked_first(self):
         self.model_data([], "d")
         good = np.load(self.path("d/gather_0002.npy"))

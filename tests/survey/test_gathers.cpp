@@ -334,7 +334,8 @@ TEST_F(Gathers, FindsTheInterval) {
   EXPECT_THAT(refusal(), AllOf(HasSubstr("trace 3 (bytes 117-118) has an interval of 2500 us"),
                                HasSubstr("trace 2 (bytes 117-118)")));
   for (int k = 0; k < 3; ++k) trace16(k, 117, 0);
-  EXPECT_THAT(refusal(), HasSubstr("does not say the sample interval"));
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("does not say the sample interval"),
+                               HasSubstr("are 0): give it as interval")));
   EXPECT_EQ(survey(given).interval(), 0.001);
   EXPECT_THAT(survey(given).notes(), Contains(HasSubstr("was given, 1 ms")));
   given.interval = -1.0;

@@ -6,6 +6,7 @@
 ///
 /// docs/theory/migration_data.md defines the use of headers.
 
+#include <moho/core/argument_names.hpp>
 #include <moho/wave/geometry.hpp>
 
 #include <array>
@@ -74,6 +75,7 @@ struct SurveyOptions {
   double interval = 0.0;          ///< sampling interval in s instead of that of the files; 0: that
                                   ///< of the files
   bool keep_zero_traces = false;  ///< true: keep traces whose samples are all zero
+  ArgumentNames names = {};       ///< names of arguments in messages
 };
 
 /// Traces of a shot as stored in its file.

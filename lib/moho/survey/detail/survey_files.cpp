@@ -384,7 +384,8 @@ void SurveyFiles::finish() {
   } else {
     throw FileError(concat("'", m_paths.front().string(),
                            "' does not say the sample interval (bytes 3217-3218 and 117-118 are "
-                           "0): give it"));
+                           "0): give it as ",
+                           m_options.names("interval")));
   }
   std::int64_t traces = 0;
   std::set<std::int64_t> numbers;
