@@ -231,7 +231,9 @@ void bind_inversion(Description& d, Options& o) {
          count(2, 1000000), {.unset = Json()});
   bind_precision(d, o, "float or double, of traced times (default: float)");
   d.check([&o](const Arguments& given) {
-    o.deviation_given = given.given("deviation-max");
+    for (const char* name : {"buried-below", "deviation-max", "target", "tolerance"}) {
+      if (given.given(name)) o.given.insert(concat("--", name));
+    }
     if (o.lambda == 0.0 || !given.given("lambda-by")) return;
     throw InputError(
         "--lambda and --lambda-by were both given (allowed: one of them): leave one out");

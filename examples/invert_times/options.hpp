@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,7 @@ struct Options : CommonOptions {
   int radius = 0;                          ///< 0: 8 in 2D, 3 in 3D
   std::vector<double> lengths;             ///< m; empty: chosen
   double deviation_max = 0.5;              ///< of ln slowness
-  bool deviation_given = false;            ///< by the user
+  std::set<std::string> given;             ///< of the options that some runs do not use
   double lambda = 0.0;                     ///< 0: chosen
   tomography::DampingRule rule = tomography::DampingRule::target;  ///< choice of lambda
   tomography::Robust robust = tomography::Robust::none;            ///< weights of residuals

@@ -17,6 +17,7 @@ ArgumentNames names_of(const Options& o) {
           {"epsilon", "--epsilon"},
           {"jackknife", "--jackknife"},
           {"krylov", "--krylov"},
+          {"lambda", "--lambda"},
           {"lengths", "--lengths"},
           {"location", "--location-deviation and --origin-deviation"},
           {"margin", shape ? "--shape, with --origin" : "--margin"},
@@ -25,13 +26,10 @@ ArgumentNames names_of(const Options& o) {
           {"shots", "--shots"},
           {"spacing", "--spacing"},
           {"start", "--start"},
+          {"target", "--target"},
           {"the unit of times", "--time-unit ms (or us)"},
-          {"times", "--times"}};
-}
-
-std::vector<std::string> option_notes(const Options& o) {
-  if (o.lambda == 0.0 || !o.deviation_given) return {};
-  return {"--deviation-max has no effect on the damping: --lambda fixes it"};
+          {"times", "--times"},
+          {"tolerance", "--tolerance"}};
 }
 
 }  // namespace moho::examples::invert_times

@@ -171,6 +171,8 @@ class Run {
   }
 
   void make_ground() {
+    if ((m_o.topography != "auto" || Dim == 3) && m_o.given.count("--buried-below") > 0)
+      add_notes({"--buried-below has no effect but with --topography auto in 2D"});
     if (m_o.topography == "none") return;
     if (m_o.topography == "auto") {
       if constexpr (Dim == 2) {
@@ -187,7 +189,6 @@ class Run {
   void make_options() {
     tomography::Options<Dim>& options = m_job.options;
     options.names = names_of(m_o);
-    add_notes(option_notes(m_o));
     if (!m_o.error.empty()) {
       options.error_absolute = m_o.error[0];
       options.error_relative = m_o.error[1];
@@ -229,6 +230,7 @@ class Run {
       options.location.deviation =
           to_axes<Point<Dim>>("--location-deviation", m_o.location_deviation);
     }
+    add_notes(tomography::remarks_on_unused<Dim>(options, m_o.given));
     add_notes(tomography::remarks_on_options<Dim>(m_job.picks, options));
     if (const Progress bar = m_session.progress()) {
       // of all iterations that may follow; evaluations of a step that is halved do not go back

@@ -145,6 +145,28 @@ std::vector<std::string> cut_to_bounds(std::vector<double>& velocity, const Opti
 }
 
 template <int Dim>
+std::vector<std::string> remarks_on_unused(const Options<Dim>& options,
+                                           const std::set<std::string>& given) {
+  std::vector<std::string> remarks;
+  const std::string prior = options.names("deviation_max");
+  const bool fixed = options.rule == DampingRule::fixed;
+  if (fixed && given.count(prior) > 0) {
+    remarks.push_back(
+        concat(prior, " has no effect on the damping: ", options.names("lambda"), " fixes it"));
+  }
+  // where all steps leave the bounds, the search goes back to a model of the target
+  const bool bounded = options.velocity_max > 0.0;
+  if (!fixed && (options.rule != DampingRule::gcv || bounded)) return remarks;
+  for (const char* name : {"target", "tolerance"}) {
+    const std::string unused = options.names(name);
+    if (given.count(unused) == 0) continue;
+    remarks.push_back(
+        concat(unused, " has no effect with ", fixed ? options.names("lambda") : "gcv"));
+  }
+  return remarks;
+}
+
+template <int Dim>
 std::string describe_gcv(const IterationReport& last, std::size_t picks,
                          const Options<Dim>& options) {
   if (options.rule != DampingRule::gcv || 2.0 * last.dof < last.krylov ||
@@ -288,6 +310,10 @@ template std::vector<std::string> remarks_on_ground<3>(const Points<3>&, const G
                                                        const PickSet<3>&);
 template std::vector<std::string> cut_to_bounds<2>(std::vector<double>&, const Options<2>&);
 template std::vector<std::string> cut_to_bounds<3>(std::vector<double>&, const Options<3>&);
+template std::vector<std::string> remarks_on_unused<2>(const Options<2>&,
+                                                       const std::set<std::string>&);
+template std::vector<std::string> remarks_on_unused<3>(const Options<3>&,
+                                                       const std::set<std::string>&);
 template std::string describe_gcv<2>(const IterationReport&, std::size_t, const Options<2>&);
 template std::string describe_gcv<3>(const IterationReport&, std::size_t, const Options<3>&);
 template FitSummary summarise_fits<2>(const PickSet<2>&, const std::vector<PickFit>&);

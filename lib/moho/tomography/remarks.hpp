@@ -10,6 +10,7 @@
 #include <moho/tomography/types.hpp>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,13 @@ std::vector<std::string> remarks_on_bounds(const Options<Dim>& options);
 template <int Dim>
 std::vector<std::string> remarks_on_ground(const Points<Dim>& table, const Grid<Dim>& grid,
                                            const PickSet<Dim>& picks);
+
+/// \brief Returns remarks on arguments without effect.
+/// \param options of the inversion \param given of "deviation_max", "target" and "tolerance" those
+/// that were given, by their names in messages
+template <int Dim>
+std::vector<std::string> remarks_on_unused(const Options<Dim>& options,
+                                           const std::set<std::string>& given);
 
 /// \brief Cuts velocities to the bounds of the options.
 /// \returns a remark with the number of nodes whose velocity changed, if any changed
