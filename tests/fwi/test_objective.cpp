@@ -547,9 +547,9 @@ MEMORY_TEST(ObjectiveOf, RefusesWrongOptions) {
               }),
               HasSubstr("mask: it has 2 elements"));
   EXPECT_THAT(refusal([](auto& i) {
-                i.options.bounds = {{1950.0, 2600.0}};
+                i.options.bounds = {{1950.0, 2050.0}};
               }),
-              HasSubstr("bounds: vp is 1900 at node (0, 0) of the start (allowed: 1950 to 2600)"));
+              HasSubstr("bounds: vp is 2160 at node (0, 26) of the start (allowed: 1950 to 2050)"));
   EXPECT_THAT(refusal([](auto& i) {
                 i.options.bounds = {{500.0, 2600.0}};
               }),

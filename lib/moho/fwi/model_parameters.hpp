@@ -32,7 +32,7 @@ Range default_range(Parameter parameter, const std::vector<T>& values) {
 /// \param grid of the model
 /// \param options parameters, bounds, mask, names
 /// \param values_of function: nodal values of the initial model, by Parameter
-/// \throws InputError with the first node outside the bounds
+/// \throws InputError with the value farthest outside the bounds, and its node
 template <class T, int Dim, class ValuesOf>
 std::vector<Range> bounds_of(const Grid<Dim>& grid, const ObjectiveOptions<Dim>& options,
                              const ValuesOf& values_of) {
@@ -46,6 +46,8 @@ std::vector<Range> bounds_of(const Grid<Dim>& grid, const ObjectiveOptions<Dim>&
   for (std::size_t u = 0; u < options.parameters.size(); ++u) {
     const Parameter parameter = options.parameters[u];
     const std::vector<T>& values = values_of(parameter);
+    std::size_t worst = 0;  // the node farthest outside
+    double farthest = 0.0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double value = static_cast<double>(values[i]);
       const double slack = 1e-6 * std::max(1.0, std::fabs(value));
@@ -53,12 +55,17 @@ std::vector<Range> bounds_of(const Grid<Dim>& grid, const ObjectiveOptions<Dim>&
       const bool constant = !options.mask.empty() && options.mask[i] == 0;
       const bool inside = value >= bounds[u].low - slack && value <= bounds[u].high + slack;
       if (constant || inside) continue;
-      throw InputError(concat(options.names("bounds"), ": ", options.names(to_string(parameter)),
-                              " is ", value, " at node ",
-                              format_index(grid.node(static_cast<std::int64_t>(i))),
-                              " of the start (allowed: ", bounds[u].low, " to ", bounds[u].high,
-                              "): widen the bounds"));
+      const double away = std::max(bounds[u].low - value, value - bounds[u].high);
+      if (!(away > farthest)) continue;
+      farthest = away;
+      worst = i;
     }
+    if (farthest == 0.0) continue;
+    throw InputError(concat(options.names("bounds"), ": ", options.names(to_string(parameter)),
+                            " is ", static_cast<double>(values[worst]), " at node ",
+                            format_index(grid.node(static_cast<std::int64_t>(worst))),
+                            " of the start (allowed: ", bounds[u].low, " to ", bounds[u].high,
+                            "): widen the bounds"));
   }
   return bounds;
 }
