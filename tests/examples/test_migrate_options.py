@@ -72,7 +72,8 @@ class Options(test_migrate_shots.Case):
 
     def test_medium_of_modelled_data(self):
         words = "note: the data are modelled without --true-delta, --true-epsilon"
-        vti = ["--vp", "smooth.npy", *self.survey, *self.shots, "--epsilon", "0.1", "--delta", "0.05", "--plan"]
+        vti = ["--vp", "smooth.npy", *self.survey, *self.shots]
+        vti += ["--epsilon", "0.1", "--delta", "0.05", "--plan"]
         self.assertIn(words, self.succeed(*vti)[1])
         self.assertNotIn("the data are modelled without",
                          self.succeed(*vti, "--true-epsilon", "0.1", "--true-delta", "0.05")[1])

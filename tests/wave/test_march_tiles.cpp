@@ -2,6 +2,7 @@
 //
 // Division of a box among the teams of a device.
 
+#include <moho/wave/detail/cpml_pieces.hpp>
 #include <moho/wave/kernel/march_device.hpp>
 
 #include <gtest/gtest.h>
@@ -47,6 +48,25 @@ TEST(MarchPlanes, AreManyInLargeBoxes) {
   EXPECT_GE(march_planes(256, 8, most_planes, device_teams), 8);
   for (const std::int64_t depth : {256, 400, 600, 1024}) {
     EXPECT_GE(march_planes(400, depth, most_planes, device_teams), most_planes / 2) << depth;
+  }
+}
+
+TEST(FillingCut, ShortensMarchesOfVolumes) {
+  using moho::wave::detail::LayerCut;
+  for (const std::int64_t columns : {5, 50, 500}) {
+    LayerCut used;
+    const auto cover = [&](const LayerCut& cut) {
+      used = cut;
+      return columns * (128 / cut.rim_planes + 128 / cut.planes);
+    };
+    const LayerCut usual;
+    EXPECT_EQ(moho::wave::detail::filling_cut(usual, 2, 132, cover), cover(usual));
+    EXPECT_EQ(used.rim_planes, usual.rim_planes);
+    const std::int64_t teams = moho::wave::detail::filling_cut(usual, 3, 132, cover);
+    EXPECT_EQ(teams, cover(used));
+    EXPECT_TRUE(teams >= 5 * 132 || used.rim_planes == 8) << columns;
+    EXPECT_EQ(used.rim_planes < usual.rim_planes, columns < 500) << columns;
+    EXPECT_GE(used.planes, 8);
   }
 }
 

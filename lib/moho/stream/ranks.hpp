@@ -19,8 +19,8 @@ struct StreamPeers {
   std::array<bool, 2> sides = {};  ///< this rank and the previous one; this rank and the next one
   /// The same sides, where ranks also wait for events of each other's devices.
   std::array<bool, 2> signals = {};
-  bool anywhere = false;           ///< some neighbours among all ranks
-  bool everywhere = false;         ///< all neighbours among all ranks
+  bool anywhere = false;    ///< some neighbours among all ranks
+  bool everywhere = false;  ///< all neighbours among all ranks
 };
 
 /// \brief Processes with a device each. Functions are collective unless stated otherwise.

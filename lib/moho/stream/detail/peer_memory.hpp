@@ -56,7 +56,7 @@ struct SignalOffer {
 
 /// \brief Events of this device that a neighbour waits for, one for each of alternating exchanges.
 ///
-/// Hosts have none.
+/// Hosts have no such events.
 template <class Memory>
 class PeerSignals {
  public:
@@ -169,7 +169,7 @@ class SharedEvents {
     static SharedEvents all;
     return all;
   }
-  /// Returns events of the current device, null if the system has none for other processes.
+  /// Returns events of the current device, null if the system refuses events for other processes.
   Pair* take(int device) {
     const std::lock_guard lock(m_mutex);
     for (const auto& one : m_all) {

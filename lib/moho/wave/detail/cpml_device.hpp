@@ -577,29 +577,20 @@ struct DeviceLayerMarch
     if constexpr (Dim == 2) {
       if (section_step<stencil, T, radius, true>(exec, arguments)) return;
     }
-    LayerCut cut;
-    if (stencil == Stencil::vti) cut.planes = 8;
-    run(exec, arguments, cut);
+    run(exec, arguments, stencil == Stencil::vti ? LayerCut{.planes = 8} : LayerCut{});
   }
   /// Steps the box of the arguments with a given cut.
   static void run(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments,
-                  LayerCut cut = {}) {
+                  const LayerCut& cut = {}) {
     DeviceLayerMarch kernel;
     kernel.march.s = kernel.rims.s = arguments.s;
     for (int d = 0; d < 3; ++d) {
       kernel.layers[d] = arguments.layers[d];
       for (int k = 0; k <= largest_layer_radius; ++k) kernel.slopes[d][k] = arguments.slope[d][k];
     }
-    std::int64_t teams = kernel.cover(cut) * arguments.s.shots;
-    if (Dim == 3) {
-      // shorter marches where there are too few teams to fill the device
-      const std::int64_t enough = 5 * std::int64_t(multiprocessors(exec.space()));
-      while (teams < enough && cut.rim_planes > 8) {
-        cut.rim_planes /= 2;
-        cut.planes = std::min(cut.planes, std::max(cut.rim_planes / 2, 8));
-        teams = kernel.cover(cut) * arguments.s.shots;
-      }
-    }
+    const std::int64_t teams =
+        filling_cut(cut, Dim, multiprocessors(exec.space()),
+                    [&](const LayerCut& one) { return kernel.cover(one) * arguments.s.shots; });
     Policy policy(exec.space(), static_cast<int>(teams), threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes() + 16));
     Kokkos::parallel_for("moho::wave::layered_step", light_weight(policy), kernel);

@@ -149,4 +149,20 @@ std::int64_t cut_pieces(const PieceShape& shape, const LayerCut& cut, const Step
   return teams;
 }
 
+/// \brief Divides a box among more teams, with shorter marches, where too few fill a device.
+/// \param cut of grids with many teams
+/// \param dims axes of the grid; sections keep their cut
+/// \param multiprocessors of the device
+/// \param cover returns the teams of a cut, which it applies
+template <class Cover>
+std::int64_t filling_cut(LayerCut cut, int dims, int multiprocessors, const Cover& cover) {
+  std::int64_t teams = cover(cut);
+  while (dims == 3 && teams < 5 * std::int64_t(multiprocessors) && cut.rim_planes > 8) {
+    cut.rim_planes /= 2;
+    cut.planes = std::min(cut.planes, std::max(cut.rim_planes / 2, 8));
+    teams = cover(cut);
+  }
+  return teams;
+}
+
 }  // namespace moho::wave::detail
