@@ -98,7 +98,7 @@ class Times(Case):
         for kind in (np.int64, np.int32, np.int16):
             found, _, text = self.solve("--vp", self.save("whole.npy", whole.astype(kind)), "--spacing", 10)
             np.testing.assert_array_equal(found, expected)
-            self.assertIn("--vp whole.npy holds integers: converted to float",
+            self.assertIn("--vp whole.npy: the integers were converted to float",
                           text.replace(self.folder + "/", ""))
         whole[3, 4] = 2 ** 24 + 1
         self.refuse(["--vp", self.save("whole.npy", whole), "--spacing", 10],

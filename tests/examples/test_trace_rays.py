@@ -381,7 +381,7 @@ class Models(Case):
             r = self.trace("--model", self.save("whole.npy", whole.astype(kind)), "--spacing", 4,
                            *self.survey)
             np.testing.assert_array_equal(r.times, expected)
-            self.assertIn("whole.npy holds integers: converted to float", r.summary["model"]["note"])
+            self.assertIn("whole.npy: the integers were converted to float", r.summary["model"]["note"])
         self.refuse(["--model", self.save("whole.npy", np.full((51, 31), 2 ** 24 + 1)), "--spacing", 4,
                      *self.survey],
                     "--model", "holds the integer 16777217 (allowed: up to 16777216")

@@ -153,15 +153,27 @@ TEST(Model, RefusesOtherFiles) {
   EXPECT_THAT(refusal("a.npy"), AllOf(HasSubstr("shape 4 "), HasSubstr("2 axes (x, z)")));
   write_npy(folder / "a.npy", Array<float>{{1, 1, 2, 2}, {1, 2, 3, 4}});
   EXPECT_THAT(refusal("a.npy"), HasSubstr("1 x 1 x 2 x 2"));
-  write_npy(folder / "a.npy", Array<std::int32_t>{{2, 2}, {1, 2, 3, 4}});
-  EXPECT_THAT(refusal("a.npy"), HasSubstr("int32"));
+  write_npy(folder / "a.npy", Array<std::int32_t>{{4}, {1, 2, 3, 4}});
+  EXPECT_THAT(refusal("a.npy"), HasSubstr("2 axes (x, z)"));
   std::vector<RsfAxis> axes(2);
   axes[1].spacing = -5;
   write_rsf<float>(folder / "a.rsf", {{2, 2}, {1, 2, 3, 4}}, axes);
   EXPECT_THAT(refusal("a.rsf"), HasSubstr("spacing of -5"));
   write_npy(folder / "a.rsf", Array<float>{{2, 2}, {1, 2, 3, 4}});
   EXPECT_THAT(refusal("a.rsf"), HasSubstr("no RSF header"));
-  EXPECT_THAT(refusal("a.npy"), HasSubstr("int32"));
+}
+
+TEST(Model, IntegersAreConvertedWithANote) {
+  const Folder folder;
+  write_npy(folder / "a.npy", Array<std::int32_t>{{2, 2}, {1, 2, 3, 1 << 24}});
+  const auto model = read_model<float>(folder / "a.npy");
+  EXPECT_THAT(model.values.data, ElementsAre(1, 2, 3, 1 << 24));
+  EXPECT_EQ(model.format, "npy");
+  EXPECT_THAT(model.notes, ElementsAre("the integers were converted to float"));
+  write_npy(folder / "a.npy", Array<std::int64_t>{{2, 2}, {1, 2, 3, (1 << 24) + 1}});
+  EXPECT_THAT(message_of<FileError>([&] { (void)read_model<float>(folder / "a.npy"); }),
+              HasSubstr("holds the integer 16777217 (allowed: up to 16777216"));
+  EXPECT_EQ(read_model<double>(folder / "a.npy").values.data[3], 16777217.0);
 }
 
 }  // namespace

@@ -54,6 +54,11 @@ class Models(unittest.TestCase):
 
     def test_messages(self):
         with tempfile.TemporaryDirectory() as folder:
+            np.save(f"{folder}/whole.npy", np.arange(12, dtype=np.int32).reshape(4, 3))
+            with self.assertWarnsRegex(UserWarning, "the integers were converted to float"):
+                whole = moho.read_model(f"{folder}/whole.npy")
+            self.assertEqual(whole.values.dtype, np.float32)
+            np.testing.assert_array_equal(whole.values.ravel(), np.arange(12))
             with self.assertRaisesRegex(moho.FileError, "missing.npy"):
                 moho.read_model(f"{folder}/missing.npy")
             with self.assertRaises(OSError):

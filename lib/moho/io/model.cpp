@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 namespace moho::io {
@@ -92,6 +94,29 @@ void peek_segy(const std::filesystem::path& path, ModelHeader& header) {
   }
 }
 
+// Reads integers of a .npy file; returns false for other values.
+template <class T>
+bool read_integers(const std::filesystem::path& path, Array<T>& values) {
+  Array<std::int64_t> integers;
+  try {
+    integers = read_npy<std::int64_t>(path);
+  } catch (const FileError&) {
+    return false;
+  }
+  constexpr auto limit = std::int64_t(1) << std::numeric_limits<T>::digits;
+  values.shape = integers.shape;
+  values.data.reserve(integers.data.size());
+  for (const std::int64_t value : integers.data) {
+    if (value < -limit || value > limit) {
+      throw FileError(concat("'", path.string(), "' holds the integer ", value, " (allowed: up to ",
+                             limit, ", which ", sizeof(T) == 4 ? "float" : "double",
+                             " holds exactly): save it as floating-point numbers"));
+    }
+    values.data.push_back(static_cast<T>(value));
+  }
+  return true;
+}
+
 }  // namespace
 
 template <class T>
@@ -133,7 +158,13 @@ LoadedModel<T> read_model(const std::filesystem::path& path) {
   LoadedModel<T> model;
   if (extension == ".npy") {
     model.format = "npy";
-    model.values = read_npy<T>(path);
+    try {
+      model.values = read_npy<T>(path);
+    } catch (const FileError&) {
+      if (!read_integers(path, model.values)) throw;
+      model.notes.push_back(
+          concat("the integers were converted to ", sizeof(T) == 4 ? "float" : "double"));
+    }
     model.spacing.assign(model.values.shape.size(), 0.0);
     model.origin.assign(model.values.shape.size(), 0.0);
     model.has_origin.assign(model.values.shape.size(), false);

@@ -34,7 +34,8 @@ def read_model(path: Union[str, os.PathLike[str]], *, dtype: Any = np.float32) -
     Parameters
     ----------
     path : str or path
-        The file. In RSF files axis 1 is depth; in SEG-Y files samples are depths.
+        The file. In RSF files axis 1 is depth; in SEG-Y files samples are depths. Signed integers of .npy
+        files are converted.
     dtype : {numpy.float32, numpy.float64}
         Type of the values.
 
