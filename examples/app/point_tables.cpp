@@ -5,6 +5,7 @@
 #include <moho/core/text.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/io/text_columns.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -126,7 +127,13 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
     }
     return std::move(array.data);
   }
-  io::Table table = io::read_csv(file);
+  std::vector<io::TextColumn> texts;  // such as names of stations, which are not used
+  std::vector<std::string> numbers = names;
+  for (const OtherName& other : other_names) {
+    for (const char* face : {"", "1", "2", "_1", "_2"})
+      numbers.push_back(other.name + std::string(face));
+  }
+  io::Table table = io::read_csv_with_texts(file, numbers, texts);
   const std::vector<TableColumn> columns = find_columns(what, table, names, notes);
   std::vector<std::int64_t> used;
   for (const TableColumn& column : columns) used.push_back(column.position);

@@ -140,6 +140,7 @@ std::vector<double> load_remanence(const Options& o, Input& input) {
   if (o.remanence_file.empty()) return {};
   std::vector<double> rows =
       read_rows("--remanence", o.remanence_file, {"mx", "my", "mz"}, input.notes);
+  gravity::check_remanence("--remanence " + o.remanence_file, rows);
   if (rows.size() == static_cast<std::size_t>(3 * input.ensemble().size())) return rows;
   throw InputError(concat("--remanence ", o.remanence_file, ": has ", rows.size() / 3,
                           " rows (allowed: ", input.ensemble().size(),

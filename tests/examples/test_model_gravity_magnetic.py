@@ -167,6 +167,10 @@ class Magnetic(Case):
         self.refuse([*magnetic, "--remanence", ""], "--remanence")
         self.refuse([*magnetic, "--remanence", "1,100,2"], "--remanence: the inclination is 100")
         self.refuse([*magnetic, "--remanence", self.save("r.npy", rest[:2])], "has 2 rows", "4, one a prism")
+        bad = rest.copy()
+        bad[2, 1] = np.nan
+        self.refuse([*magnetic, "--remanence", self.save("bad.npy", bad)],
+                    "--remanence ", "bad.npy: row 3: my is nan")
         self.refuse([*magnetic, "--susceptibilities", "p.npy"], "without --mesh")
         mesh = ["--mesh", "1,1,4,0,9,0,9,0,9", *self.grid, *self.options]
         self.refuse([*mesh, "--densities", "p.npy"], "--susceptibilities")
@@ -187,6 +191,12 @@ class Magnetic(Case):
                     "s.csv: the column 'x' occurs twice (allowed: once)")
         text = self.model(*survey, self.write("s.csv", "x,y,z,elevation\n1,2,-3,5\n"))[2]
         self.assertIn("s.csv: columns that are not used: elevation", text)
+        named = self.model(*survey, self.write("n.csv", "name,x,y,z\nA1,1,2,-3\nB2,10,2,-3\n"))
+        plain = self.model(*survey, self.write("s.csv", "x,y,z\n1,2,-3\n10,2,-3\n"))
+        np.testing.assert_array_equal(named[0], plain[0])
+        for z in ("z", "depth"):
+            self.refuse([*self.options, *survey, self.write("s.csv", f"x,y,{z},name\n1,2,deep,A\n")],
+                        "s.csv:2", "deep")
 
 
 class MagneticRanks(Case):

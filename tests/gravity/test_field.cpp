@@ -5,11 +5,13 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/gravity/field.hpp>
+#include <moho/gravity/field_operator.hpp>
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "refusals.hpp"
 #include "spaces.hpp"
 
 namespace {
@@ -57,5 +59,29 @@ void has_the_bits_of_forward(const Instance<Memory>& exec) {
   EXPECT_EQ(compute_field<double>(exec, job).results, std::vector<double>(10, 0.0));
 }
 TYPED_TEST(FieldTest, HasTheBitsOfForward) { has_the_bits_of_forward(TypeParam::exec()); }
+
+template <class Memory>
+void refuses_incomplete_rows(const Instance<Memory>& exec) {
+  FieldJob job;
+  job.prisms = {400, 600, -100, 100, 100, 300, 300};
+  job.stations = {0, 0, -5, 10};
+  job.components = moho::gravity::parse_components("gz");
+  const auto refusal = [&] { return message_of([&] { compute_field<double>(exec, job); }); };
+  EXPECT_EQ(refusal(), "stations: there are 4 numbers (allowed: rows of 3)");
+  job.stations.pop_back();
+  job.prisms.push_back(1.0);
+  EXPECT_EQ(refusal(), "prisms: there are 8 numbers (allowed: rows of 7)");
+  using Operator = moho::gravity::DirectFieldOperator<Memory>;
+  EXPECT_EQ(message_of([&] { Operator(exec, job.prisms, job.stations, job.components); }),
+            "prisms: there are 8 numbers (allowed: rows of 7)");
+  job.prisms.pop_back();
+  job.stations.push_back(1.0);
+  EXPECT_EQ(message_of([&] { Operator(exec, job.prisms, job.stations, job.components); }),
+            "stations: there are 4 numbers (allowed: rows of 3)");
+  const moho::gravity::RegularMesh mesh{{1, 1, 1}, {0, 0, 0}, {9, 9, 9}};
+  EXPECT_EQ(message_of([&] { moho::gravity::find_lattice(mesh, job.stations); }),
+            "stations: there are 4 numbers (allowed: rows of 3)");
+}
+TYPED_TEST(FieldTest, RefusesIncompleteRows) { refuses_incomplete_rows(TypeParam::exec()); }
 
 }  // namespace

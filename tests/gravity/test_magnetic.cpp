@@ -496,6 +496,24 @@ TEST(MagneticJobs, WithoutMagnetisationAreZero) {
 
 // -------------------------------------------------------------------------------------- refusals
 
+TEST(MagneticJobs, HaveCompleteRows) {
+  const moho::Instance<Kokkos::HostSpace> exec = Kokkos::DefaultHostExecutionSpace();
+  const auto refuse = [&](const std::string& words, const auto& change) {
+    MagneticJob job;
+    job.prisms = {0, 1, 0, 1, 0, 1, 0.01};
+    job.stations = {0, 0, -5};
+    job.remanence = {0, 0, 1};
+    job.magnetic_components = all_four;
+    job.ambient = ambient;
+    change(job);
+    expect_refusal([&] { compute_magnetic_field<double>(exec, job); }, {words});
+  };
+  refuse("prisms: there are 8 numbers", [](MagneticJob& job) { job.prisms.push_back(1.0); });
+  refuse("stations: there are 4 numbers", [](MagneticJob& job) { job.stations.push_back(1.0); });
+  refuse("remanence: there are 2 numbers", [](MagneticJob& job) { job.remanence.pop_back(); });
+  refuse("remanence: there are 2 rows", [](MagneticJob& job) { job.remanence.resize(6, 1.0); });
+}
+
 TEST(MagneticNames, AreParsedInTheirOrder) {
   using enum MagneticComponent;
   using moho::gravity::parse_magnetic_components;

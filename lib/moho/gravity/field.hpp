@@ -176,15 +176,17 @@ bool may_take_fmm(const Instance<Memory>& exec, const FieldJob& job) {
 /// Without prisms, or with densities that are all zero, results are zero and nothing runs. In
 /// double the automatic strategy takes fmm where that costs less than the direct sums. \param exec
 /// where everything runs; it is waited for \param job prisms, stations, components and options
-/// \throws InputError as forward(), MemoryError if the space does not hold what the strategy needs
+/// \throws InputError as forward(), and for incomplete rows, MemoryError if the space does not hold
+/// what the strategy needs
 template <class T, class Memory>
 FieldResult compute_field(const Instance<Memory>& exec, const FieldJob& job) {
   using Exec = Instance<Memory>;
   FieldResult out;
   out.device = device_name(exec);
   out.threads = exec.concurrency();
-  const auto stations = job.stations.size() / 3;
+  const auto stations = detail::row_count("stations", job.stations, 3);
   const auto components = job.components.size();
+  if (!job.regular) detail::row_count("prisms", job.prisms, 7);
   out.results.assign(components * stations, 0.0);
 
   Options options = job.options;

@@ -72,10 +72,12 @@ class HostFieldOperator : public FieldOperator {
                     const std::vector<double>& stations, const Components& components,
                     const FieldOptions& options = {})
       : m_exec(exec),
-        m_field(
-            exec, detail::to_space<PrismView<Memory>>(exec, prisms, "prisms", prisms.size() / 7),
-            detail::to_space<StationView<Memory>>(exec, stations, "stations", stations.size() / 3),
-            components, options),
+        m_field(exec,
+                detail::to_space<PrismView<Memory>>(exec, prisms, "prisms",
+                                                    detail::row_count("prisms", prisms, 7)),
+                detail::to_space<StationView<Memory>>(exec, stations, "stations",
+                                                      detail::row_count("stations", stations, 3)),
+                components, options),
         m_components(components.size()),
         m_stations(stations.size() / 3) {
     m_densities = allocate<Vector>(exec, "moho::gravity::densities", prisms.size() / 7);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <moho/gravity/detail/to_space.hpp>
 #include <moho/gravity/lattice.hpp>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Lattice find_lattice(const RegularMesh& mesh, const std::vector<double>& stations) {
   Lattice lattice;
-  const std::size_t count = stations.size() / 3;
+  const std::size_t count = detail::row_count("stations", stations, 3);
   if (count == 0) {
     lattice.why = "no stations";
     return lattice;

@@ -52,6 +52,14 @@ std::vector<double> uniform_remanence(const HostEnsemble& ensemble, double stren
   return rows;
 }
 
+void check_remanence(const std::string& name, std::span<const double> rows) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (std::isfinite(rows[k])) continue;
+    throw InputError(concat(name, ": row ", k / 3 + 1, ": m", "xyz"[k % 3], " is ", rows[k],
+                            " (allowed: finite numbers, in A/m): mend the file"));
+  }
+}
+
 std::vector<std::string> magnetic_remarks(const AmbientField& ambient,
                                           const HostEnsemble& ensemble) {
   std::vector<std::string> remarks;

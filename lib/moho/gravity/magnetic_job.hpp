@@ -46,6 +46,12 @@ std::vector<double> magnetisation_strengths(const HostEnsemble& ensemble,
 std::vector<double> uniform_remanence(const HostEnsemble& ensemble, double strength,
                                       double inclination, double declination);
 
+/// Checks that a remanence has finite numbers.
+/// \param name name of the remanence, for messages
+/// \param rows A/m along x, y and z
+/// \throws InputError with the number of the row, from 1
+void check_remanence(const std::string& name, std::span<const double> rows);
+
 /// \brief Returns remarks on an ambient field far from the Earth's, and on susceptibilities whose
 /// demagnetisation matters. \param ensemble cells or prisms with susceptibilities as densities
 std::vector<std::string> magnetic_remarks(const AmbientField& ambient,
@@ -111,14 +117,17 @@ void magnetic_on_lattice(const Instance<Memory>& exec, const MagneticJob& job,
 /// on their lattice, in double precision.
 /// \param exec where everything runs; it is waited for
 /// \param job prisms, stations, components, ambient field and options
-/// \throws InputError as magnetic_field(), MemoryError if the space does not hold what is needed
+/// \throws InputError as magnetic_field(), and for incomplete rows, MemoryError if the space does
+/// not hold what is needed
 template <class T, class Memory>
 FieldResult compute_magnetic_field(const Instance<Memory>& exec, const MagneticJob& job) {
   using Exec = Instance<Memory>;
   FieldResult out;
   out.device = device_name(exec);
   out.threads = exec.concurrency();
-  const auto stations = job.stations.size() / 3;
+  const auto stations = detail::row_count("stations", job.stations, 3);
+  if (!job.regular) detail::row_count("prisms", job.prisms, 7);
+  detail::row_count("remanence", job.remanence, 3);
   const auto components = job.magnetic_components.size();
   out.results.assign(components * stations, 0.0);
   Options options = job.options;
