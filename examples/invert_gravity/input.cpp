@@ -196,10 +196,9 @@ void load_cells(const Options& o, Input& input) {
   check_cells(o);
   std::vector<unsigned char> mask;
   if (!o.mask_file.empty()) {
-    for (const double value :
-         read_values("--mask", o.mask_file, {n[2], n[1], n[0]}, "nz x ny x nx")) {
-      mask.push_back(value != 0.0 ? 1 : 0);
-    }
+    mask = gravity_inversion::mask_of(
+        "--mask " + o.mask_file,
+        read_values("--mask", o.mask_file, {n[2], n[1], n[0]}, "nz x ny x nx"));
   }
   if (!o.ground.path.empty()) {
     const io::Array<double> array = io::read_npy<double>(o.ground.path);

@@ -316,6 +316,14 @@ class BadInput(Case):
         self.refuse([*good, "--operator", "lattice"], "--operator lattice: station", "take fmm or automatic")
         self.refuse([*good, "--components", "gxx"], "no column 'gxx'")
         self.refuse([*good, "--topography", "a.npy,0,0"], "FILE,x0,y0,dx,dy")
+        for bad in (np.nan, np.inf):
+            np.save(self.path("ground.npy"), np.array([[300.0, bad], [300.0, 300.0]]))
+            self.refuse([*good, "--topography", "ground.npy,0,0,800,600"],
+                        f"topography: an elevation is {bad} ")
+        mask = np.ones((4, 6, 8))
+        mask[0, 0, 2] = np.nan
+        np.save(self.path("mask.npy"), mask)
+        self.refuse([*good, "--mask", "mask.npy"], "--mask mask.npy: the value of cell 3 is no number")
         self.refuse([*good, "--smooth", "0", "--small", "0"], "all are 0")
         self.refuse(["--data", "none.csv", "--errors", "1", *MESH], "none.csv")
 

@@ -28,7 +28,9 @@ using namespace moho;
 using namespace moho::gravity_inversion;
 using gravity::Component;
 using gravity::RegularMesh;
+using moho::testing::infinite;
 using moho::testing::message_of;
+using moho::testing::not_a_number;
 using ::testing::HasSubstr;
 
 using Memory = Kokkos::HostSpace;
@@ -431,6 +433,24 @@ TEST(InversionInput, IsChecked) {
                 p.start[3] = 101.0;
               }),
               HasSubstr("start: cell 4 has 101 kg/m^3, the bound 100"));
+  EXPECT_THAT(refused([](InversionProblem& p) { p.data[7] = infinite; }),
+              HasSubstr("data: gz at station 8 is inf"));
+  for (const double wrong : {0.0, -1.0, not_a_number}) {
+    EXPECT_THAT(refused([&](InversionProblem& p) { p.weights[9] = wrong; }),
+                HasSubstr("weights: that of cell 10 is "));
+  }
+  EXPECT_THAT(refused([](InversionProblem& p) {
+                p.reference.assign(400, 0.0);
+                p.reference[2] = not_a_number;
+              }),
+              HasSubstr("reference: the density of cell 3 is nan"));
+  EXPECT_THAT(refused([](InversionProblem& p) {
+                p.start.assign(400, 0.0);
+                p.start[2] = not_a_number;
+              }),
+              HasSubstr("start: the density of cell 3 is nan"));
+  EXPECT_THAT(message_of([] { list_cells(std::vector<double>(8, 1.0)); }),
+              HasSubstr("prisms: there are 8 numbers (allowed: rows of 7)"));
   Survey survey(0.0);
   survey.field->apply(std::vector<double>(400, 0.0), survey.problem.data);
   Inversion inversion(*survey.field, survey.problem);

@@ -2,6 +2,7 @@
 #include <moho/gravity_inversion/cells.hpp>
 
 #include <moho/core/error.hpp>
+#include <moho/gravity/detail/to_space.hpp>
 #include <moho/gravity/ensemble.hpp>
 
 #include <algorithm>
@@ -119,6 +120,18 @@ std::vector<double> Cells::from_mesh(const std::vector<double>& values) const {
   return result;
 }
 
+std::vector<unsigned char> mask_of(const std::string& name, const std::vector<double>& values) {
+  std::vector<unsigned char> mask(values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (std::isnan(values[k])) {
+      throw InputError(concat(name, ": the value of cell ", k + 1,
+                              " is no number (allowed: 0 and other numbers): mend it"));
+    }
+    mask[k] = values[k] != 0.0 ? 1 : 0;
+  }
+  return mask;
+}
+
 Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned char>& mask,
                  const Ground* ground) {
   gravity::detail::check_mesh(mesh, mesh.size());
@@ -131,6 +144,11 @@ Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned ch
   const std::int64_t nx = mesh.cells[0], ny = mesh.cells[1], nz = mesh.cells[2];
   std::vector<double> top(place(nx * ny), mesh.lower[2]);
   if (ground != nullptr) {
+    for (const double height : ground->elevation) {
+      if (std::isfinite(height)) continue;
+      throw InputError(concat("topography: an elevation is ", height,
+                              " (allowed: finite numbers, in m): interpolate it"));
+    }
     for (std::int64_t j = 0; j < ny; ++j) {
       for (std::int64_t i = 0; i < nx; ++i) {
         top[place(j * nx + i)] = -ground->at(0.5 * (mesh.face(0, i) + mesh.face(0, i + 1)),
@@ -173,6 +191,7 @@ Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned ch
 
 Cells list_cells(const std::vector<double>& rows) {
   Cells cells;
+  gravity::detail::row_count("prisms", rows, 7);
   cells.prisms = rows;
   for (std::size_t k = 6; k < rows.size(); k += 7) cells.prisms[k] = 1.0;
   if (cells.size() == 0) throw InputError("prisms: 0 (allowed: 1 or more)");

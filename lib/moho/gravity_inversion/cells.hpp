@@ -60,6 +60,11 @@ constexpr double bytes_of_cells(Count cells) {
   return static_cast<double>(cells) * (56.0 + 8.0 + 3.0 * 24.0 + 5.0 * 8.0);
 }
 
+/// Returns the mask of values: 0 where a value is 0, otherwise 1.
+/// \param name name of the values, for messages
+/// \throws InputError for NaN
+std::vector<unsigned char> mask_of(const std::string& name, const std::vector<double>& values);
+
 /// \brief Returns the cells of a mesh that are in the mask and below the
 /// ground.
 ///
@@ -69,7 +74,7 @@ constexpr double bytes_of_cells(Count cells) {
 /// \param ground elevations; null: the whole mesh is below the ground
 /// \throws InputError for an invalid mesh, a mask of another size, a ground
 /// that does not cover the
-///         mesh, or no cells
+///         mesh or has elevations that are not finite, or no cells
 Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned char>& mask = {},
                  const Ground* ground = nullptr);
 

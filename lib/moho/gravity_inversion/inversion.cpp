@@ -118,8 +118,26 @@ void Inversion::check() const {
   if (!p.lower.empty()) expect("lower", p.lower.size(), cells);
   if (!p.upper.empty()) expect("upper", p.upper.size(), cells);
   check_bounds(p);
+  for (const auto& [name, densities] :
+       {std::pair("reference", &p.reference), {"start", &p.start}}) {
+    for (std::size_t k = 0; k < cells; ++k) {
+      if (std::isfinite((*densities)[k])) continue;
+      throw InputError(concat(name, ": the density of cell ", k + 1, " is ", (*densities)[k],
+                              " (allowed: finite numbers)"));
+    }
+  }
+  for (std::size_t k = 0; k < cells; ++k) {
+    if (p.weights[k] > 0.0 && std::isfinite(p.weights[k])) continue;
+    throw InputError(concat("weights: that of cell ", k + 1, " is ", p.weights[k],
+                            " (allowed: positive numbers)"));
+  }
   const std::size_t stations = p.stations.size() / 3;
   for (std::size_t k = 0; k < values; ++k) {
+    if (std::isinf(p.data[k])) {
+      throw InputError(concat("data: ", gravity::to_string(p.components[k / stations]),
+                              " at station ", k % stations + 1, " is ", p.data[k],
+                              " (allowed: finite numbers, or NaN for no value)"));
+    }
     if (std::isnan(p.data[k]) || (p.errors[k] > 0.0 && std::isfinite(p.errors[k]))) continue;
     throw InputError(concat("errors: that of ", gravity::to_string(p.components[k / stations]),
                             " at station ", k % stations + 1, " is ", p.errors[k],
