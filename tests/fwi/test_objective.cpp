@@ -4,8 +4,7 @@
 // ctest: sanitizers without *.StreamsWithTheBitsInCore
 // ctest: sanitizers without *.AnInterruptedSearchHasTheSameBits
 //
-// The objective of an inversion: its gradient against differences, divided evaluations, streams,
-// interrupted searches, bands and errors.
+// The objective of an inversion: gradient, divided evaluations, streams, searches, bands, errors.
 
 #include <moho/fwi/band_search.hpp>
 
@@ -579,6 +578,7 @@ MEMORY_TEST(ObjectiveOf, RefusesCallsOutOfOrder) {
               HasSubstr("x: it has 3 elements"));
   objective.begin(x);
   EXPECT_THAT(message_of([&] { objective.contribution(3); }), HasSubstr("k is 3 (allowed"));
+  EXPECT_THAT(message_of([&] { objective.model(3); }), HasSubstr("k is 3 (allowed"));
   ShotContribution<T> part = objective.contribution(1);
   objective.add(part);
   EXPECT_THAT(message_of([&] { objective.add(part); }),

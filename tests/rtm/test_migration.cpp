@@ -440,6 +440,15 @@ MEMORY_TEST(SurveyMigration, RefusesWhatCannotBe) {
   wrong = survey.gathers[0];
   wrong.samples.pop_back();
   EXPECT_THAT(message_of<InputError>([&] { migration.migrate(wrong); }), StartsWith("gather: "));
+  // the number of a shot, but another source or receiver
+  wrong = survey.gathers[1];
+  wrong.shot.number = survey.gathers[0].shot.number;
+  EXPECT_THAT(message_of<InputError>([&] { migration.add(wrong); }),
+              HasSubstr("gather: shot 11 has a source at (170, 20) m"));
+  wrong = survey.gathers[0];
+  wrong.shot.receivers[3][0] += 1.0;
+  EXPECT_THAT(message_of<InputError>([&] { migration.add(wrong); }),
+              HasSubstr("gather: shot 11 has a receiver at (121, 20) m"));
   EXPECT_THAT(message_of<InputError>(
                   [&] { migration.add_all(1, [&](std::size_t) { return survey.gathers[1]; }); }),
               HasSubstr("shot 12 (allowed: shot 11"));

@@ -308,9 +308,11 @@ TEST_F(Gathers, RefusesTwoTracesAtOnePlace) {
 TEST_F(Gathers, RefusesSamplesThatAreNotFinite) {
   for (const float bad :
        {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
-    std::vector<io::Gather<float>> gathers = line_of(2, 4);
-    gathers[1].samples.data[2 * samples_of_trace + 4] = bad;
-    write(gathers);
+    write(line_of(2, 4));
+    std::string bytes = io::test::get_file(folder / "a.sgy");
+    const std::size_t trace = 240 + 4 * static_cast<std::size_t>(samples_of_trace);
+    bytes.replace(3600 + 6 * trace + 240 + 4 * 4, 4, io::test::bytes_of(bad, true));
+    io::test::put_file(folder / "a.sgy", bytes);
     EXPECT_EQ(survey().read(0).traces.size(), 4U);
     EXPECT_THAT(message_of<FileError>([&] { (void)survey().read(1); }),
                 AllOf(HasSubstr("a.sgy', shot 12: trace 7 is"), HasSubstr("at sample 5"),

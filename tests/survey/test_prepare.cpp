@@ -422,6 +422,14 @@ TEST(Prepare, RefusesWhatMakesNoSense) {
   cut.samples.pop_back();
   EXPECT_THAT(message_of<InputError>([&] { (void)prepare(cut, steps(0.001, 30)); }),
               HasSubstr("it has 39 samples"));
+  ShotGather<2> bad = gather;
+  bad.samples[23] = std::nanf("");
+  EXPECT_THAT(message_of<InputError>([&] { (void)prepare(bad, steps(0.001, 30)); }),
+              HasSubstr("shot 3: sample 4 of receiver 2 is nan"));
+  bad = gather;
+  bad.dt = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(message_of<InputError>([&] { (void)prepare(bad, steps(0.001, 30)); }),
+              HasSubstr("40 samples, inf s apart"));
 }
 
 TEST(PrepareOptions, AreRead) {

@@ -375,7 +375,8 @@ template <int Dim>
 void check_gather(const ShotGather<Dim>& gather, const PrepareOptions& o,
                   const std::vector<double>& arrivals, const std::string& name) {
   const std::size_t receivers = gather.shot.receivers.size();
-  if (gather.count < 1 || !(gather.dt > 0.0) || !std::isfinite(gather.t0) ||
+  if (gather.count < 1 || !(gather.dt > 0.0 && std::isfinite(gather.dt)) ||
+      !std::isfinite(gather.t0) ||
       gather.samples.size() != receivers * static_cast<std::size_t>(gather.count)) {
     throw InputError(concat(name, ": it has ", gather.samples.size(), " samples, ", gather.dt,
                             " s apart and from ", gather.t0, " s on (allowed: ", receivers,
@@ -393,6 +394,18 @@ void check_gather(const ShotGather<Dim>& gather, const PrepareOptions& o,
                               " s (allowed: finite times): arrival_times() finds them"));
     }
   }
+}
+
+// Throws InputError for the first sample that is not finite.
+template <int Dim>
+void require_finite(const ShotGather<Dim>& gather, const std::string& name) {
+  const auto bad = std::find_if(gather.samples.begin(), gather.samples.end(),
+                                [](float value) { return !std::isfinite(value); });
+  if (bad == gather.samples.end()) return;
+  const std::int64_t at = bad - gather.samples.begin();
+  throw InputError(concat(name, ": sample ", at % gather.count + 1, " of receiver ",
+                          at / gather.count + 1, " is ", *bad,
+                          " (allowed: finite numbers): leave the trace out, or mend it"));
 }
 
 // Multiplies samples by factors that depend on time only: gain, and a taper before `end`.
@@ -497,6 +510,7 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
 
   result.rms = root_mean_square(result.samples);
   if (!std::isfinite(result.rms)) {
+    require_finite(gather, name);
     throw InputError(concat(name, ": samples are too large (allowed: what fits single precision ",
                             "after gain and mute): scale the data"));
   }

@@ -5,6 +5,7 @@
 /// \brief Definitions of Objective. Included by objective.hpp.
 
 #include <moho/core/instances.hpp>
+#include <moho/fwi/detail/shot_at.hpp>
 #include <moho/fwi/objective.hpp>
 #include <moho/wave/model_values.hpp>
 
@@ -471,13 +472,13 @@ typename Objective<T, Dim, Memory>::ConstVector Objective<T, Dim, Memory>::preco
 template <class T, int Dim, class Memory>
 std::vector<float> Objective<T, Dim, Memory>::model(const ConstVector& x, std::size_t k) {
   const Model model = model_at(x);
-  return m_shots->model_shot(model, shots().at(k));
+  return m_shots->model_shot(model, detail::shot_at(shots(), k));
 }
 
 template <class T, int Dim, class Memory>
 std::vector<float> Objective<T, Dim, Memory>::model(std::size_t k) {
   require_begun("model");
-  return m_shots->model_shot(m_model, shots().at(k));
+  return m_shots->model_shot(m_model, detail::shot_at(shots(), k));
 }
 
 template <class T, int Dim, class Memory>

@@ -5,6 +5,7 @@
 /// \brief Members of Migration: data, propagation and image of a shot.
 
 #include <moho/core/text.hpp>
+#include <moho/rtm/detail/check_gather.hpp>
 #include <moho/rtm/migration.hpp>
 
 namespace moho::rtm {
@@ -23,19 +24,6 @@ std::vector<double> arrivals_of(const Instance<Memory>& exec, const Grid<Dim>& g
   model.delta = fields.delta;
   // tilted axis: the velocity of the fastest direction is an upper bound
   return survey::arrival_times<T, Dim, Memory>(exec, grid, model, shot);
-}
-
-/// Throws InputError unless a gather has the samples of its receivers, which are some of a shot.
-template <int Dim>
-void check_gather(const survey::ShotGather<Dim>& gather, const wave::Shot<Dim>& shot) {
-  const std::size_t receivers = gather.shot.receivers.size();
-  if (receivers > shot.receivers.size() ||
-      gather.samples.size() != receivers * static_cast<std::size_t>(gather.count)) {
-    throw InputError(concat("gather: shot ", shot.number, " has ", gather.samples.size(),
-                            " samples of ", receivers, " receivers (allowed: ", gather.count,
-                            " for each receiver, of up to ", shot.receivers.size(),
-                            " receivers): give the gather of this shot"));
-  }
 }
 
 /// Transposes points x samples to samples x points.
