@@ -36,8 +36,8 @@ struct Evaluation : fwi::BandEvaluation {
 /// Traces of the middle shot.
 struct Gather {
   std::int64_t shot = 0;               ///< number of the shot
-  fwi::ObservedShot observed;          ///< data in the last band
   std::vector<float> start, modelled;  ///< receivers x samples
+  fwi::ObservedShot observed;          ///< data in the last band
 };
 
 /// State of an interrupted run.

@@ -373,9 +373,9 @@ class Program {
   template <class Objective, class Search>
   void take_gather(Objective& objective, const Search& search) {
     const std::size_t k = objective.shots().size() / 2;
-    m_results.set_gather({objective.shots()[k].number, objective.observed()[k],
+    m_results.set_gather({objective.shots()[k].number,
                           m_shared->model(objective, objective.start(), k),
-                          m_shared->model(objective, search.best(), k)});
+                          m_shared->model(objective, search.best(), k), objective.observed()[k]});
   }
 
   // ---- progress

@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import importlib.util
 import io
+import json
 import os
 import signal
 import stat
@@ -104,6 +105,23 @@ class Case(unittest.TestCase):
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return int(done.stdout.split()[-1]) * 1024
+
+    def assert_memory_is_planned(self, *arguments, ratio=2.0):
+        """Runs the program, whose estimate of its memory must be at least the peak, at most `ratio` times it.
+
+        Returns the estimate in bytes.
+        """
+        if self.sanitized():
+            self.skipTest("sanitizers take memory of their own")
+        if "cuda" in self.spaces():
+            self.skipTest("the libraries of a device take memory of their own")
+        peak = self.peak(*arguments)
+        with open(self.path("out/summary.json"), encoding="utf-8") as file:
+            estimate = json.load(file)["memory"]["estimate_bytes"]
+        words = f"{arguments}: estimate {estimate / 2 ** 20:.1f} MiB, peak {peak / 2 ** 20:.1f} MiB"
+        self.assertLessEqual(peak, estimate, words)
+        self.assertLessEqual(estimate, ratio * peak, words)
+        return estimate
 
     def sanitized(self):
         """True if the program was built with the Address sanitizer."""

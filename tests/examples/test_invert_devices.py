@@ -72,6 +72,17 @@ class GradientsInSlabs(test_invert_waves.Case):
                 self.assertEqual(r.summary["scheme"][key], expected.summary["scheme"][key], key)
         return expected
 
+    def test_traces_are_counted(self):
+        asked = ["--vp", "start.npy", "--spacing", "20", "--wavelet", "ricker:6", "--time", "1.5", "--dt",
+                 "0.002", *self.shots[:4], "--source", "313,140:900,140:2", "--receivers",
+                 "0,700:1200,700:4001", "--iterations", "1", "--space", self.spaces()[0]]
+        for more in (["--at-once", "1"], ["--at-once", "2"], ["--devices", "2"], ["--devices", "3"],
+                     ["--source-field", "random", "--block", "8"]):
+            with self.subTest(more=more):
+                self.assert_memory_is_planned(*asked, *more)
+        self.refuse([*asked, "--memory", "40M"], "and the data ")
+        self.refuse([*asked, "--devices", "2", "--memory", "60M"], "--devices is 2", "--memory")
+
     def test_media_and_faces(self):
         self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
         self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))

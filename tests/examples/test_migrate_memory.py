@@ -60,25 +60,19 @@ class Memory(test_migrate_shots.Case):
         return ["--vp", "small.npy", "--spacing", "10", "--boundary", "sponge:20", "--shots", "gathers",
                 "--wavelet", "ricker:15", "--dt", "0.002"]
 
-    def assert_memory_is_planned(self, *arguments, ratio=2.0):
-        if self.sanitized():
-            self.skipTest("sanitizers take memory of their own")
-        if "cuda" in self.spaces():
-            self.skipTest("the libraries of a device take memory of their own")
-        peak = self.peak(*arguments)
-        with open(self.path("out/summary.json"), encoding="utf-8") as file:
-            estimate = json.load(file)["memory"]["estimate_bytes"]
-        words = f"{arguments}: estimate {estimate / 2 ** 20:.1f} MiB, peak {peak / 2 ** 20:.1f} MiB"
-        self.assertLessEqual(peak, estimate, words)
-        self.assertLessEqual(estimate, ratio * peak, words)
-        return estimate
-
     def test_traces_are_counted(self):
         asked = [*self.gathers(4001, 2.5, 4), *self.host]
         replay = ["--snapshots", "replay"]
         for more in (replay, [*replay, "--at-once", "2"], [*replay, "--devices", "2"],
                      ["--device-memory", "48M", "--block", "8"]):
             self.assert_memory_is_planned(*asked, *more)
+
+    def test_traces_of_modelled_data_are_counted(self):
+        asked = ["--vp", "smooth.npy", "--spacing", "10", "--wavelet", "ricker:10", "--dt", "0.001",
+                 "--boundary", "rigid", "--time", "2", "--shots", "modelled", "--true-vp", "true.npy",
+                 "--source", "300,20:900,20:2", "--receivers", "0,20:1200,20:2001", *self.host]
+        for devices in (2, 4):
+            self.assert_memory_is_planned(*asked, "--snapshots", "replay", "--devices", devices)
 
     def test_snapshots_are_counted(self):
         self.save("wide.npy", np.full((401, 301), 2000.0, dtype=np.float32))

@@ -382,6 +382,12 @@ class Groups(Case):
         with open(a.folder + "/gather.sgy", "rb") as one, open(b.folder + "/gather.sgy", "rb") as other:
             self.assertEqual(one.read(), other.read())
 
+    def test_traces_are_counted(self):
+        survey = [*self.survey[:4], "--time", "1", "--dt", "0.001", "--source", "100,20:2500,33:4",
+                  "--receivers", "0,20:2600,20:2001", "--space", "serial"]
+        for more in (["--devices", "4", "--groups", "4"], ["--devices", "4", "--groups", "2"]):
+            self.assert_memory_is_planned(*survey, *more, "--block", "8")
+
     def test_chains_in_one_process(self):
         for medium in ([], self.tti):
             whole = self.stream(*self.survey, *medium, out="whole")

@@ -333,9 +333,13 @@ void remove_aliases(std::vector<T>& rows, std::int64_t points, double dt, double
   const auto radius = static_cast<std::int64_t>(taps.size()) - 1;
   const auto width = static_cast<std::size_t>(points);
   const std::int64_t count = static_cast<std::int64_t>(rows.size() / width);
-  const std::vector<T> before = rows;
+  // the latest rows before they are filtered, row n at n modulo their number
+  const std::int64_t kept = std::min(radius + 1, count);
+  std::vector<T> before(static_cast<std::size_t>(kept) * width);
   std::vector<double> row(width);
   for (std::int64_t n = 0; n < count; ++n) {
+    const T* const now = rows.data() + static_cast<std::size_t>(n) * width;
+    std::copy(now, now + width, before.data() + static_cast<std::size_t>(n % kept) * width);
     std::fill(row.begin(), row.end(), 0.0);
     for (std::int64_t j = -radius; j <= radius; ++j) {
       double tap = taps[static_cast<std::size_t>(std::abs(j))];
@@ -345,7 +349,9 @@ void remove_aliases(std::vector<T>& rows, std::int64_t points, double dt, double
         tap = -tap;
       }
       if (from < 0) continue;
-      const T* const values = before.data() + static_cast<std::size_t>(from) * width;
+      const T* const values = from > n
+                                  ? rows.data() + static_cast<std::size_t>(from) * width
+                                  : before.data() + static_cast<std::size_t>(from % kept) * width;
       for (std::size_t r = 0; r < width; ++r) row[r] += tap * static_cast<double>(values[r]);
     }
     for (std::size_t r = 0; r < width; ++r) {

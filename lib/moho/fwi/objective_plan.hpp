@@ -35,10 +35,7 @@ class ObjectivePlanner {
     m_shots.set_band(m_options.bands.empty() ? 0.0 : m_options.bands.back());
     take_band();
     check_velocities();
-    for (const auto& shot : m_shots.given().shots) {
-      m_plan.data_bytes += static_cast<double>(shot.receivers.size()) *
-                           static_cast<double>(m_plan.time.steps + 1) * 2.0 * sizeof(float);
-    }
+    m_plan.data_bytes = m_shots.data_bytes();
     m_shots.plan_memory(m_plan, m_options.source_field);
     return m_plan;
   }

@@ -142,8 +142,8 @@ struct ObjectivePlan {
   double fixed_bytes = 0.0;                                ///< of all other arrays
   double budget = 0.0;                                     ///< bytes available
   double data_bytes = 0.0;                                 ///< of all gathers, on the host
-  double host_bytes = 0.0;          ///< of search, volumes and extended images on the host, in
-                                    ///< addition to data; 0 if fixed_bytes has them
+  double host_bytes = 0.0;          ///< of search, volumes, traces of misfits and extended images
+                                    ///< on the host, in addition to data; 0 if fixed_bytes has them
   double lags_bytes = 0.0;          ///< of the extended image, on the host if gradients stream, on
                                     ///< the device of the largest slab with slabs
   double lags_sum_bytes = 0.0;      ///< of the exact sum of extended images, on the host; with

@@ -177,6 +177,45 @@ class ShotEvaluator {
 
   /// True if gradients stream through a device.
   virtual bool streamed() const = 0;
+  /// Returns the bytes of the gathers on the host: with all frequencies, and in the band.
+  double data_bytes() const {
+    double traces = 0.0;
+    for (std::size_t k = 0; k < m_input.data.shots.size(); ++k) {
+      if (m_options.only && k != *m_options.only) continue;
+      traces += static_cast<double>(m_input.data.shots[k].receivers.size());
+    }
+    return 2.0 * sizeof(float) * traces * static_cast<double>(m_plan.time.steps + 1);
+  }
+  /// Returns the bytes of one series of the receivers of the largest shot.
+  double series_bytes() const {
+    return static_cast<double>(sizeof(T)) * static_cast<double>(m_modelling.receivers) *
+           static_cast<double>(m_plan.time.steps + 1);
+  }
+  /// Returns the bytes of the receivers of a shot, which record and inject, as an upper bound.
+  double point_bytes(const wave::Shot<Dim>& shot) const {
+    std::int64_t elements = 0;
+    for (const Point<Dim>& point : shot.receivers) {
+      std::int64_t nodes = 1;
+      for (int d = 0; d < Dim; ++d) {
+        const double at = (point[d] - m_grid.origin[d]) / m_grid.spacing[d];
+        const bool on_node = std::fabs(at - std::floor(at + 0.5)) < wave::sinc_snap;
+        nodes *= on_node ? 1 : 2 * wave::PointOptions<Dim>().radius;
+      }
+      elements += 20 * Dim + 32 + 6 * nodes;
+    }
+    return static_cast<double>(sizeof(T)) * static_cast<double>(elements);
+  }
+  /// \brief Returns the bytes of the host for the misfit of the largest shot.
+  ///
+  /// These are modelled traces, the adjoint source, and the rows that its filter keeps.
+  double misfit_bytes() const {
+    const double highest = snapshot::highest_of_products(wavelet_in_run(m_plan), m_plan.time.dt);
+    // the filter changes from pass to stop within a quarter of the frequency or more
+    const double rows = 10.1 / (highest * m_plan.time.dt) + 1.0;
+    return series_bytes() *
+           (2.0 + std::min(rows / static_cast<double>(m_plan.time.steps + 1), 1.0));
+  }
+
   /// Prepares shots over the initial model in a band, and filters the data.
   /// \param corner corner of the low-pass, Hz; 0: no low-pass
   virtual void set_band(double corner) = 0;

@@ -68,9 +68,14 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
   }
 
  private:
-  // Returns the memory of gradients and extended image on each device.
+  // Returns the memory of gradients, misfit and extended image on each device.
   SlabGradientBytes bytes_of(const Gradients& gradients, int devices) const {
     SlabGradientBytes bytes = gradients.bytes(devices);
+    // each slab computes the misfit
+    bytes.fixed += is_host_memory<Memory> ? this->misfit_bytes() : this->series_bytes();
+    double points = 0.0;
+    for (const auto& shot : m_input.data.shots) points = std::max(points, this->point_bytes(shot));
+    bytes.fixed += points;
     if (m_options.lags) bytes.fixed += gradients.image_bytes(*m_options.lags, devices);
     return bytes;
   }
@@ -83,9 +88,16 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
     const double image = lag * static_cast<double>(m_options.lags->count());
     return this->lags_sum_bytes() > 0.0 ? this->lags_sum_bytes() + image : 2.0 * image;
   }
+  // Returns the memory of the host besides data and slabs: search, extended images, traces of all
+  // slabs, and misfits of devices.
+  double host_bytes(const Gradients& gradients) const {
+    const auto slabs = static_cast<double>(gradients.instances().size());
+    return this->search_bytes() + host_image_bytes() + this->series_bytes() +
+           (is_host_memory<Memory> ? 0.0 : slabs * this->misfit_bytes());
+  }
   template <class Work>
   void with_image(const Model& model, const Lags& lags, const Work& work);
-  void plan_lags(ObjectivePlan& plan, double search) const;
+  void plan_lags(ObjectivePlan& plan) const;
   [[noreturn]] void refuse_devices(SourceField requested, double room) const;
   SourceField method_for(SourceField requested, const SlabGradientBytes& bytes, double room) const;
   std::size_t device_budget(const Gradients& gradients) const;
@@ -98,12 +110,12 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
 template <class T, int Dim, class Memory>
 std::size_t SlabEvaluator<T, Dim, Memory>::device_budget(const Gradients& gradients) const {
   if constexpr (is_host_memory<Memory>) {
-    if (m_options.device_memory > 0) return m_options.device_memory;
-    // all slabs of a process share the memory of the host
+    // all slabs of a process share the memory of the host with its other arrays
     const int sharing = m_options.ranks != nullptr ? 1 : gradients.devices();
     const std::size_t all = memory_budget(m_exec, m_options.memory);
-    const auto images = static_cast<std::size_t>(host_image_bytes());
-    return (all - std::min(all, images)) / static_cast<std::size_t>(sharing);
+    const auto others = static_cast<std::size_t>(host_bytes(gradients) + this->data_bytes());
+    const std::size_t each = (all - std::min(all, others)) / static_cast<std::size_t>(sharing);
+    return m_options.device_memory > 0 ? std::min(m_options.device_memory, each) : each;
   } else {
     return stream::detail::allowed_device_memory(gradients.instances(), m_options.device_memory);
   }
@@ -148,13 +160,14 @@ void SlabEvaluator<T, Dim, Memory>::refuse_devices(SourceField requested, double
       "): take ",
       least < most && !is_host_memory<Memory> ? concat("at least ", least, " devices, ") : "",
       m_options.lags ? concat("fewer ", m_options.names("lags"), ", ") : "",
-      "fewer steps, a coarser grid, or more memory (", m_options.names("device_memory"), ")",
-      this->streaming_advice()));
+      "fewer receivers or steps, a coarser grid, or more memory (",
+      is_host_memory<Memory> ? concat(m_options.names("memory"), ", ") : "",
+      m_options.names("device_memory"), ")", this->streaming_advice()));
 }
 
-// Plans the extended image. \param search bytes of the search on the host
+// Plans the extended image.
 template <class T, int Dim, class Memory>
-void SlabEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan, double search) const {
+void SlabEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
   if (!m_options.lags) return;
   this->check_lags();
   const Lags& lags = *m_options.lags;
@@ -167,7 +180,7 @@ void SlabEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan, double search
   }
   plan.lags_bytes = m_gradients->image_bytes(lags, m_gradients->devices());
   plan.lags_sum_bytes = this->lags_sum_bytes();
-  const double bytes = search + host_image_bytes();
+  const double bytes = plan.host_bytes + plan.data_bytes;
   std::int64_t fits = bytes <= plan.budget ? 1 : 0;
   if (m_options.ranks != nullptr) fits = m_options.ranks->least(fits);
   if (fits == 0) this->refuse_lags_on_host(bytes, plan.budget);
@@ -177,6 +190,10 @@ template <class T, int Dim, class Memory>
 void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField requested) {
   Gradients& gradients = *m_gradients;
   const int devices = gradients.devices();
+  plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
+  plan.host_bytes = host_bytes(gradients);
+  this->check_host(plan, 0.0, plan.host_bytes - host_image_bytes());
+  plan_lags(plan);
   auto room = static_cast<double>(device_budget(gradients));
   if (m_options.ranks != nullptr) {
     room = static_cast<double>(m_options.ranks->least(static_cast<std::int64_t>(room)));
@@ -191,11 +208,6 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
                       : m_method == SourceField::random ? bytes.source.random
                                                         : bytes.source.shell;
   plan.fixed_bytes = bytes.fixed;
-  plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
-  const double search = this->search_bytes(plan);
-  plan.host_bytes = search + host_image_bytes();
-  this->check_host(plan, 0.0, search);
-  plan_lags(plan, search);
   plan.budget = room;
   plan.slabs = {};
   plan.slabs.ranks = m_options.ranks != nullptr;

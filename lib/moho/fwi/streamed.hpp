@@ -183,7 +183,8 @@ void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceF
   plan.source_bytes = 0.0;
   plan.fixed_bytes = static_cast<double>(m_gradients->plan().device_bytes);
   plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
-  const double search = this->search_bytes(plan);
+  // with the traces of a shot
+  const double search = this->search_bytes() + this->series_bytes() + this->misfit_bytes();
   const auto volumes = static_cast<double>(m_gradients->plan().host_bytes);
   this->check_host(plan, volumes, search);
   plan.host_bytes = search + volumes;
@@ -222,7 +223,8 @@ void StreamedEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan, double se
   const double images = plan.lags_sum_bytes > 0.0 ? plan.lags_sum_bytes + volumes
                                                   : std::max(volumes, 2.0 * plan.lags_bytes);
   plan.host_bytes = std::max(plan.host_bytes, search + images);
-  if (search + images > plan.budget) this->refuse_lags_on_host(search + images, plan.budget);
+  const double all = plan.data_bytes + search + images;
+  if (all > plan.budget) this->refuse_lags_on_host(all, plan.budget);
 }
 
 template <class T, int Dim, class Memory>

@@ -395,7 +395,7 @@ void Streaming<T, Dim, Memory>::prepare(const std::function<Box<Dim>(std::int64_
   volume.file = m_options.file;
   volume.key = m_options.key;
   volume.resume = m_options.resume;
-  volume.rows = m_sampling.rows;
+  if (!m_options.file.empty()) volume.rows = m_sampling.rows;  // of a run that goes on
   volume.receivers = m_receivers;
   for (std::size_t k = 0; k < count && leads(); ++k) {
     // all volumes share the model

@@ -83,6 +83,7 @@ std::vector<StreamShotResult<T>> Streaming<T, Dim, Memory>::shots(
     if (run->result.report.bad != BadValue::none) watch(run);
     end(*run);
     results.push_back(std::move(run->result));
+    run.reset();  // frees its series
   }
   return results;
 }

@@ -32,6 +32,7 @@ struct StreamSurveyReport {
   StreamRequirements need;             ///< requirements of the stream
   StreamRates rates;                   ///< measured rates
   int chains = 1;                      ///< chains of this process, each with one shot at a time
+  int recorders = 1;                   ///< slabs or devices of a chain with series on the host
   bool locked = true;                  ///< true if copies access the volume directly, without
                                        ///< buffers
   std::string lock_text;               ///< reason for buffers
@@ -197,6 +198,9 @@ auto StreamSurvey<T, Dim, Memory>::run(const Take& take) -> Report {
   m_report.need = m_stream->need();
   m_report.rates = m_stream->rates();
   m_report.chains = m_stream->chains();
+  if (is_host_memory<Memory> && m_options.streaming.ranks == nullptr) {
+    m_report.recorders = m_report.plan.shape.devices;
+  }
   if (m_options.planned) m_options.planned(m_report);
   // detects an unusable file before any output
   std::optional<VolumeGuard> volume;

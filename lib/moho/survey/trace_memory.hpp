@@ -15,18 +15,22 @@
 
 namespace moho::survey {
 
-/// \brief Returns the largest number of bytes of traces of wave::model_shots() on a host.
+/// \brief Returns the largest number of bytes of traces of wave::model_shots() and
+/// stream::model_shots() on a host.
 ///
 /// The caller keeps a copy of the traces of each delivered shot; that memory is not included. At
 /// its end each concurrent shot has two arrays of recorded rows and one of traces, with resampling
-/// also two of samples, and the weights of its receivers. Later, a shot that waits for delivery has
-/// its traces only, in place of the copy of the caller. The traces of a batch are released
-/// together, after the caller has copied them. \param shots all shots; the largest one counts
+/// also two of samples, and the weights of its receivers. Each further recorder has its own array
+/// and weights; with several, one array more is on its way to the rows of all. Later, a shot that
+/// waits for delivery has its traces only, in place of the copy of the caller. The traces of a
+/// batch are released together, after the caller has copied them.
+/// \param shots all shots; the largest one counts
 /// \param time time steps and samples
 /// \param concurrent,batch concurrent shots; of these, shots in one batch
+/// \param recorders slabs or devices of a chain on this host that record each shot
 template <class T, int Dim>
 double pending_trace_bytes(const std::vector<wave::Shot<Dim>>& shots, const wave::TimePlan& time,
-                           int concurrent, int batch) {
+                           int concurrent, int batch, int recorders = 1) {
   std::size_t receivers = 0;
   for (const auto& shot : shots) receivers = std::max(receivers, shot.receivers.size());
   const wave::ShotSampling sampling = wave::shot_sampling(time.dt, time.steps, time.interval);
@@ -36,7 +40,8 @@ double pending_trace_bytes(const std::vector<wave::Shot<Dim>>& shots, const wave
   const double computed =
       std::min(static_cast<double>(concurrent), static_cast<double>(shots.size()));
   // one array of traces is in place of the copy of the caller
-  const double each = 2.0 * rows + (sampling.resampled ? 2.0 * samples : 0.0) + weights;
+  const double further = recorders > 1 ? rows + (recorders - 1) * (rows + weights) : 0.0;
+  const double each = 2.0 * rows + (sampling.resampled ? 2.0 * samples : 0.0) + weights + further;
   const double delivered = std::max(batch, 1) * samples;
   return sizeof(T) * static_cast<double>(receivers) * (computed * each + delivered);
 }

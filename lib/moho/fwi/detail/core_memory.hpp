@@ -38,8 +38,8 @@ void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
     const auto budget = static_cast<double>(memory_budget(host, m_options.memory));
     // an image on its way to the sum
-    const double on_host = plan.lags_bytes + plan.lags_sum_bytes;
-    plan.host_bytes = on_host;
+    plan.host_bytes = plan.lags_bytes + plan.lags_sum_bytes;
+    const double on_host = plan.data_bytes + plan.host_bytes;
     if (on_host > budget) this->refuse_lags_on_host(on_host, budget);
   }
 }
@@ -129,6 +129,10 @@ void CoreEvaluator<T, Dim, Memory>::plan_fixed_bytes(ObjectivePlan& plan, int co
   const wave::MemoryNeed& need = m_plan.memory;
   plan.fixed_bytes = static_cast<double>(need.most) + static_cast<double>(m_gradients->bytes()) +
                      search + sum_bytes(plan.variables, static_cast<double>(m_grid.size()));
+  // points of all shots are kept; series besides `need.gathers`, those of the misfit
+  for (const auto& shot : m_input.data.shots) plan.fixed_bytes += this->point_bytes(shot);
+  plan.fixed_bytes +=
+      concurrent * (is_host_memory<Memory> ? this->misfit_bytes() : this->series_bytes());
   // concurrent shots have arrays in addition to those of the run
   const double workers = concurrent > 1 ? static_cast<double>(concurrent) : 0.0;
   plan.fixed_bytes += workers * (static_cast<double>(need.wavefield + need.gathers) +
@@ -152,7 +156,8 @@ void CoreEvaluator<T, Dim, Memory>::plan_source_field(ObjectivePlan& plan, Sourc
                          m_gradients->outside(), plan.time.steps, plan.product_interval);
   plan.concurrent_shots = concurrent;
   plan_fixed_bytes(plan, concurrent);
-  const double room = plan.budget - plan.fixed_bytes;
+  const double data = is_host_memory<Memory> ? plan.data_bytes : 0.0;
+  const double room = plan.budget - plan.fixed_bytes - data;
   const auto take = [&](SourceField method, double bytes) {
     plan.source_field = method;
     plan.source_bytes = concurrent * bytes;
@@ -185,15 +190,16 @@ void CoreEvaluator<T, Dim, Memory>::plan_source_field(ObjectivePlan& plan, Sourc
   if (fits) return;
   if (m_options.lags) {
     const double sums = is_host_memory<Memory> ? plan.lags_sum_bytes : 0.0;
-    refuse_lags(plan, plan.fixed_bytes - plan.lags_bytes - sums + plan.source_bytes);
+    refuse_lags(plan, plan.fixed_bytes - plan.lags_bytes - sums + plan.source_bytes + data);
   }
   const ArgumentNames& names = m_options.names;
   throw InputError(
       concat(names("source_field"), " ", to_string(requested), ": it takes ",
              format_bytes(plan.source_bytes), " besides ", format_bytes(plan.fixed_bytes),
+             data > 0.0 ? concat(" and the data ", format_bytes(data)) : "",
              " (allowed: ", format_bytes(plan.budget), " in all): take another way, ",
              concurrent > 1 ? concat("fewer shots ", names("(concurrent_shots)"), ", ") : "",
-             "fewer steps, a coarser grid, or more memory (", names("memory"), ", ",
+             "fewer receivers or steps, a coarser grid, or more memory (", names("memory"), ", ",
              names("device_memory"), ")", this->streaming_advice()));
 }
 

@@ -89,12 +89,14 @@ class HostEvaluator : public ShotEvaluator<T, Dim, Kokkos::HostSpace> {
     m_stale = true;
     return *m_gradients;
   }
-  /// Throws InputError if volumes and search exceed the memory of the host.
+  /// Throws InputError if volumes, search and data exceed the memory of the host.
   void check_host(const ObjectivePlan& plan, double volumes, double search) const;
   /// Returns the bytes of the search on the host.
-  double search_bytes(const ObjectivePlan& plan) const {
-    return (2.0 * m_options.memory_pairs + 8.0) * plan.variables * sizeof(T) +
-           sum_bytes(plan.variables, static_cast<double>(m_grid.size()));
+  double search_bytes() const {
+    const auto nodes = static_cast<double>(m_grid.size());
+    const double variables = static_cast<double>(m_options.parameters.size()) * nodes;
+    return (2.0 * m_options.memory_pairs + 8.0) * variables * sizeof(T) +
+           sum_bytes(variables, nodes);
   }
   /// \brief Adds shot `k` to gradients.
   /// \param gradients have the model, unless delta is tapered around the sources of each shot
@@ -150,15 +152,16 @@ wave::Model<T, Dim, Kokkos::HostSpace> HostEvaluator<T, Dim, Memory, Gradients>:
 template <class T, int Dim, class Memory, class Gradients>
 void HostEvaluator<T, Dim, Memory, Gradients>::check_host(const ObjectivePlan& plan, double volumes,
                                                           double search) const {
-  if (volumes + search <= plan.budget) return;
+  if (volumes + search + plan.data_bytes <= plan.budget) return;
   const ArgumentNames& names = m_options.names;
   throw InputError(concat(
       volumes > 0.0 ? concat(names("source_field random"), ": on the host its volumes take ",
                              format_bytes(volumes), " and the search ")
                     : concat(names("devices"), " is ", m_options.devices_text(),
                              ": on the host the search takes "),
-      format_bytes(search), " (allowed: ", format_bytes(plan.budget), " in all): take fewer ",
-      names("memory_pairs"), ", a coarser grid, or more memory (", names("memory"), ")"));
+      format_bytes(search), " and the data ", format_bytes(plan.data_bytes),
+      " (allowed: ", format_bytes(plan.budget), " in all): take fewer ", names("memory_pairs"),
+      ", fewer receivers, a coarser grid, or more memory (", names("memory"), ")"));
 }
 
 template <class T, int Dim, class Memory, class Gradients>
@@ -230,6 +233,7 @@ std::vector<float> HostEvaluator<T, Dim, Memory, Gradients>::model_gather(
   gradients.update(taper > 0.0 ? tapered(model, shot, taper) : model);
   const wave::Traces<T> rows = traces_of(gradients, shot);
   std::vector<float> traces;
+  traces.reserve(rows.size());
   for (std::size_t r = 0; r < rows.extent(1); ++r) {
     for (std::size_t n = 0; n < rows.extent(0); ++n) {
       traces.push_back(static_cast<float>(rows(n, r)));

@@ -40,6 +40,7 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
   const double sums = 2.0 + (density ? 2.0 : 0.0) + (anisotropy ? 2.0 : 0.0);
   // results on their way to the host, and the model of the slab
   const double results = 2.0 * (1.0 + (density ? 1.0 : 0.0) + (anisotropy ? 4.0 : 0.0));
+  // modelled traces of the slab and of all slabs, and their derivatives
   const auto series = 3.0 * static_cast<double>(receivers) * static_cast<double>(options.steps + 1);
   SlabGradientBytes bytes;
   bytes.fixed =
@@ -333,12 +334,13 @@ ShotGradientReport<Dim> SlabGradients<T, Dim, Memory>::add(const wave::Shot<Dim>
     const auto of_slab = [&](const wave::PointSeries<const T, Memory>& modelled,
                              const wave::PointSeries<T, Memory>& derivative) {
       if (modelled.size() == 0) return of_all(modelled, derivative);
-      const std::vector<T> rows = m_parts->gathered(g, slab.receivers, download(exec, modelled));
+      std::vector<T> rows = m_parts->gathered(g, slab.receivers, download(exec, modelled));
       const auto complete = allocate<wave::PointSeries<T, Memory>>(
           exec, "moho::fwi::modelled", modelled.extent(0), modelled.extent(1));
       copy(exec, wave::Storage<T, Memory>(complete.data(), rows.size()),
            HostElements<const T>(rows.data(), rows.size()));
       exec.fence();
+      std::vector<T>().swap(rows);  // frees them
       return of_all(wave::PointSeries<const T, Memory>(complete), derivative);
     };
     reports[g] = slab.gradients->add(exec, slab.wavefield, slab.forward, slab.receivers, of_slab,

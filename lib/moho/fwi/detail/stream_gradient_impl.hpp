@@ -128,8 +128,8 @@ ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
   const Instance<Memory>& exec = m_pair.exec();
   Series derivative;
   {
-    const wave::Traces<T> rows("moho::fwi::rows", static_cast<std::size_t>(steps + 1),
-                               shot.receivers.size());
+    wave::Traces<T> rows("moho::fwi::rows", static_cast<std::size_t>(steps + 1),
+                         shot.receivers.size());
     const auto done = m_pair.model_shot(shot, rows, options);
     report.points += done.points;
     report.forward_seconds += done.seconds;
@@ -138,6 +138,7 @@ ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
     derivative = allocate<Series>(exec, "moho::fwi::derivative", rows.extent(0), rows.extent(1));
     if (rows.size() > 0) copy(exec, modelled, rows);
     exec.fence();
+    rows = {};  // frees them
     report.misfit = misfit(wave::PointSeries<const T, Memory>(modelled), derivative);
   }
   if (!std::isfinite(report.misfit)) {

@@ -211,8 +211,11 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
     budget.host = least_of_ranks(memory_budget(host, m_o.storage.host) / share);
   }
   const snapshot::StoragePlan storage = storage_for(shape, rates, budget);
-  for (std::int64_t& bytes : slabs.bytes) {
-    bytes += static_cast<std::int64_t>(storage.strategy.device_bytes);
+  for (std::size_t g = 0; g < own.size(); ++g) {
+    // snapshots are allocated after the data were modelled
+    slabs.bytes[g] =
+        std::max(slabs.bytes[g] + static_cast<std::int64_t>(storage.strategy.device_bytes),
+                 static_cast<std::int64_t>(m_slabs->data_bytes(own, g)));
   }
   return storage;
 }

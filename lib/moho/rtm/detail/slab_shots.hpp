@@ -139,7 +139,18 @@ class SlabShots {
   }
   /// Returns the bytes of a slab while data are modelled; 0 without a data model.
   double data_bytes(const std::vector<PlaneRange>& own, std::size_t g) const {
-    return m_data_scheme ? bytes(*m_data_scheme, m_data_need, 0, own, g) : 0.0;
+    if (!m_data_scheme) return 0.0;
+    // traces are copied to the host, and those of all slabs from there
+    const double copies = is_host_memory<Memory> ? 2.0 * series_bytes() : 0.0;
+    return bytes(*m_data_scheme, m_data_need, 0, own, g) + copies;
+  }
+  /// Returns the bytes of one series of the points of the largest shot.
+  double series_bytes() const {
+    std::size_t points = 0;
+    for (const auto& shot : m_input.shots) {
+      points = std::max(points, shot.sources.size() + shot.receivers.size());
+    }
+    return static_cast<double>(sizeof(T) * points) * static_cast<double>(m_plan.time.steps + 1);
   }
 
   /// \brief Migrates the shot of open(), and sets values and largest of its image.
@@ -320,15 +331,10 @@ double SlabShots<T, Dim, Memory>::bytes(const wave::Scheme<T, Dim, Memory>& sche
                                         const std::vector<PlaneRange>& own, std::size_t g) const {
   const stream::SlabElements slab =
       stream::slab_elements(scheme, need, own[g].count(), held(own, g));
-  std::size_t points = 0;
-  for (const auto& shot : m_input.shots) {
-    points = std::max(points, shot.sources.size() + shot.receivers.size());
-  }
-  const auto series = static_cast<double>(points) * static_cast<double>(m_plan.time.steps + 1);
   const double fields = 2.0 * scheme.fields() + wave::info(scheme.stencil()).work_fields;
   return static_cast<double>(sizeof(T)) *
-             (slab.padded * (slab.medium + fields) + slab.layers + slab.nodes * sums + series) +
-         static_cast<double>(need.fixed);
+             (slab.padded * (slab.medium + fields) + slab.layers + slab.nodes * sums) +
+         series_bytes() + static_cast<double>(need.fixed);
 }
 
 template <class T, int Dim, class Memory>
@@ -526,6 +532,7 @@ wave::Traces<T> SlabShots<T, Dim, Memory>::model_data(const survey::ShotWindow<D
   std::vector<Slab> slabs = make_slabs();
   wave::ShotOptions<T, Dim, Memory> options;
   options.steps = m_plan.time.steps;
+  options.traces = false;  // of all slabs together
   std::vector<T> rows;
   wave::locate_overflow<Dim>(
       m_input.grid, m_plan.time.steps, concat("data of shot ", shot.number),
