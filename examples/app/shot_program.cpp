@@ -92,7 +92,7 @@ WaveArrays arrays_of(const WaveOptions& o, const EarthModelNeed& need) {
   }
   const wave::Medium medium = medium_of(o.model);
   const wave::Boundaries<Dim> boundaries =
-      make_boundaries<Dim>(o, medium, usual_sponge(o.model, o.wavelet));
+      make_boundaries<Dim>(o, medium, std::max(need.sponge, wave::min_sponge_width));
   const Grid<Dim> extended = wave::extended_grid(grid, boundaries);
   WaveArrays arrays;
   arrays.shape_with_layers = shape_string(extended);
@@ -312,8 +312,9 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   m_report = report;
   const double samples = sizeof(T) * static_cast<double>(report.time.samples);
   m_memory.take(samples * static_cast<double>(m_receivers), "traces for SEG-Y");
-  m_memory.pass(survey::pending_trace_bytes<T, Dim>(m_job.shots, report.time, report.at_once,
-                                                    report.together),
+  const int concurrent = std::max(report.at_once, report.chains);
+  m_memory.pass(survey::pending_trace_bytes<T, Dim>(m_job.shots, report.time, concurrent,
+                                                    report.together, report.recorders),
                 "gathers");
   take_more(m_memory);
   check_memory(concat("the model with ", counted(m_receivers, "trace"), " of ",

@@ -45,6 +45,7 @@ struct WaveReport {
   std::size_t bytes = 0;               ///< estimated bytes of the run in the space
   int at_once = 1;                     ///< concurrent shots
   int together = 1;                    ///< of these, shots in one batch
+  int chains = 1, recorders = 1;       ///< of a stream::StreamSurveyReport
   int parameter_bits = 0;              ///< bits of a stored parameter
   std::string device;                  ///< name of the device or processor
   int threads = 1;                     ///< threads of the space
@@ -72,6 +73,7 @@ struct WaveReport {
   void take_stream(const auto& from) {
     take(from.modelling);
     bytes = from.plan.device_bytes;
+    chains = from.chains, recorders = from.recorders;
     phases = from.phases;
     work = {from.points, from.whole_points, from.seconds, from.domain_seconds};
   }
@@ -250,10 +252,13 @@ void run_shots_with(const Options& o, Session& session) {
     session.will_write(Program<T, 2>::results(o));
     const int sharing = Program<T, 2>::ranks_take_the_same ? session.processes().size_of_host() : 1;
     limit = memory_limit(o, Program<T, 2>::memory_of_host(o), sharing);
-    memory = Program<T, 2>::estimate(o, need_of_earth_model<T>(o.model), limit);
-    session.leave_out_picture(why_no_picture(memory, limit));
+    EarthModelNeed need = need_of_earth_model<T>(o.model);
+    Program<T, 2>::estimate(o, need, limit);  // with the narrowest sponges
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
+    need.sponge = usual_sponge(model, model.mean("vp"), o.wavelet);
+    memory = Program<T, 2>::estimate(o, need, limit);
+    session.leave_out_picture(why_no_picture(memory, limit));
   });
   if (model.shape.size() == 2) {
     Program<T, 2>(o, std::move(model), memory, limit, session).run();

@@ -148,18 +148,11 @@ void add_wavelet_input(const std::string& wavelet, CommonOptions& options) {
   }
 }
 
-int usual_sponge(const EarthModelOptions& model, const std::string& wavelet) {
-  const auto vp = model.parameters.find("vp");
-  const auto velocity =
-      vp != model.parameters.end() ? text::to_number(vp->second) : std::optional<double>();
-  const bool metres = model.velocity_unit == VelocityUnit::automatic ||
-                      model.velocity_unit == VelocityUnit::metres_per_second;
-  if (!velocity || !(*velocity > 0.0) || !metres || model.spacing.empty()) {
-    return wave::max_sponge_width;
-  }
+int usual_sponge(const ModelGrid& model, double mean, const std::string& wavelet) {
+  const double frequency = survey::peak_frequency(wavelet, "--wavelet");
+  if (!std::isfinite(mean) || !(mean > 0.0)) return wave::min_sponge_width;  // refused later
   const double spacing = *std::min_element(model.spacing.begin(), model.spacing.end());
-  return wave::recommended_sponge_width(*velocity /
-                                        (survey::peak_frequency(wavelet, "--wavelet") * spacing));
+  return wave::recommended_sponge_width(mean / (frequency * spacing));
 }
 
 wave::Medium medium_of(const EarthModelOptions& model) {

@@ -66,9 +66,9 @@ void add_wavelet_input(const std::string& wavelet, CommonOptions& options);
 /// Returns the medium that the options of a model imply, before any file is read.
 wave::Medium medium_of(const EarthModelOptions& model);
 
-/// Returns the default width of sponges in nodes, before files are read.
-/// Exact for a velocity that is a number and a given spacing; otherwise the largest width.
-int usual_sponge(const EarthModelOptions& model, const std::string& wavelet);
+/// Returns the default width of sponges in nodes, which absorb waves of the mean velocity.
+/// \param mean velocity, m/s
+int usual_sponge(const ModelGrid& model, double mean, const std::string& wavelet);
 
 /// Returns the boundaries of the model.
 /// \param sponge default width, in nodes \throws InputError for an invalid text
@@ -115,9 +115,8 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   // invalid velocities are refused later
   const bool good = std::isfinite(mean) && mean > 0.0;
   const double frequency = survey::peak_frequency(o.wavelet, "--wavelet");
-  job.boundaries = make_boundaries<Dim>(
-      o, medium_of(o.model),
-      good ? wave::recommended_sponge_width(mean / (frequency * spacing)) : wave::min_sponge_width);
+  job.boundaries =
+      make_boundaries<Dim>(o, medium_of(o.model), usual_sponge(model, mean, o.wavelet));
   int narrowest = 0;
   for (int d = 0; d < Dim; ++d) {
     for (const wave::Face& face : {job.boundaries.lower[d], job.boundaries.upper[d]}) {
