@@ -264,8 +264,7 @@ class Notes(Case):
         arguments = ["--picks", self.table(), "--error", "0.0003", "--plan"]
         for more, words in ((["--lambda", "3", "--deviation-max", "1"], "--deviation-max has no effect"),
                             (["--lambda-by", "gcv", "--target", "2"], "--target has no effect with gcv"),
-                            (["--topography", "none", "--buried-below", "3"],
-                             "--buried-below has no effect")):
+                            (["--topography=none", "--buried-below=3"], "--buried-below has no effect")):
             self.assertIn("note: " + words, self.call(*arguments, *more).stdout)
         for more in (["--lambda", "3"], ["--deviation-max", "1"], ["--target", "2"], ["--buried-below", "3"]):
             self.assertNotIn("no effect", self.call(*arguments, *more).stdout)
