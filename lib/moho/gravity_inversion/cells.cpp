@@ -2,7 +2,6 @@
 #include <moho/gravity_inversion/cells.hpp>
 
 #include <moho/core/error.hpp>
-#include <moho/gravity/detail/to_space.hpp>
 #include <moho/gravity/ensemble.hpp>
 
 #include <algorithm>
@@ -191,7 +190,9 @@ Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned ch
 
 Cells list_cells(const std::vector<double>& rows) {
   Cells cells;
-  gravity::detail::row_count("prisms", rows, 7);
+  if (rows.size() % 7 != 0) {
+    throw InputError(concat("prisms: there are ", rows.size(), " numbers (allowed: rows of 7)"));
+  }
   cells.prisms = rows;
   for (std::size_t k = 6; k < rows.size(); k += 7) cells.prisms[k] = 1.0;
   if (cells.size() == 0) throw InputError("prisms: 0 (allowed: 1 or more)");
