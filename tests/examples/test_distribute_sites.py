@@ -361,7 +361,7 @@ class Sites(PlacesCase):
         survey = list(self.survey)
         survey[survey.index("--source") + 1] = "100,20:900,20:24"
         survey[survey.index("--time") + 1] = "0.05"
-        image = ["--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory"]
+        image = ["--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory", "--mute", "none"]
         cases = (("model_waves", [], "gather_*.npy",
                   ["gather_0001.npy", "gather_0024.npy", "gather.sgy", "vp.npy"]),
                  ("migrate_shots", image, "shot_*.npy",

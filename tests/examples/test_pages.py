@@ -171,7 +171,7 @@ class ExitStatus(support.Case):
              "model_gravity": [*gravity, "--grid", "3,3,10,10,0,0"],
              "invert_gravity": ["--demo", "--beta", "1", "--iterations", "1", "--rounds", "1"],
              "model_waves": [*waves, *small], "stream_waves": [*waves, *small],
-             "migrate_shots": [*waves, *small, "--shots", "modelled"],
+             "migrate_shots": [*waves, *small, "--shots", "modelled", "--mute", "none"],
              "invert_waves": [*waves, "--shape", "41,31", "--time", "0.3", "--data", "modelled", "--true-vp",
                               "2100", "--source", "200,20", "--receivers", "0,20:400,20:21", "--iterations",
                               "1"]}

@@ -57,7 +57,8 @@ class SumsCase(distribute_case.PlacesCase):
     name = "migrate_shots"
     survey = ["--vp", "vp.npy", "--spacing", "20", "--receivers", "0,20:1000,20:26", "--wavelet", "ricker:12",
               "--time", "0.2", "--space", "serial", "--shots", "modelled", "--true-vp", "true.npy",
-              "--snapshots", "memory", "--condition", "laplacian,source", "--columns", "300,600"]
+              "--mute", "none", "--snapshots", "memory", "--condition", "laplacian,source", "--columns",
+              "300,600"]
     results = ["image.npy", "image_laplacian.npy", "image_source.npy", "illumination_source.npy",
                "illumination_receiver.npy", "image.sgy", "offsets.npy", "data_before.npy", "data_after.npy"]
 
