@@ -20,8 +20,9 @@ class Plan(test_model_waves.Case):
         self.host = ["--space", "serial" if "serial" in self.spaces() else self.spaces()[0]]
 
     def test_traces_of_slabs_are_counted(self):
-        survey = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--snapshot-every", "0", "--time", "1",
-                  "--dt", "0.001", "--source", "100,20:500,20:2", "--receivers", "0,20:600,20:2001", *self.host]
+        survey = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--snapshot-every", "0",
+                  "--time", "1", "--dt", "0.001", "--source", "100,20:500,20:2",
+                  "--receivers", "0,20:600,20:2001", *self.host]
         for devices in (1, 2, 4):
             self.assert_memory_is_planned(*survey, "--devices", devices)
 
@@ -42,7 +43,7 @@ class Plan(test_model_waves.Case):
     def test_sources_that_seg_y_does_not_have(self):
         one = "2,source,300,20\n2,receiver,0,20\n2,receiver,600,20\n"
         for text, words in (("1,source,100,20\n1,source,120,20\n1,receiver,0,20\n" + one,
-                             "note: 1 shot has several sources, of which gather.sgy has the first: use the folder"),
+                             "note: 1 shot has several sources, of which gather.sgy has the first"),
                             (one, None)):
             r = self.model(*self.section, "--shots", self.write("shots.csv", text))
             if words:
