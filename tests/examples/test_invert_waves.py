@@ -774,10 +774,10 @@ class BadInput(Case):
         """The lags that a refusal names fit, and one lag more does not."""
         asked = [*self.shots, "--space", self.spaces()[0], "--at-once", "1", "--source-field", "shell",
                  "--plan"]
-        memory = ["--memory", "2500K"]
+        memory = ["--memory", "5400K"]
         text = self.call("--vp", "start.npy", *self.survey, *asked, *memory, "--lags", "29",
                          "--no-plot").stderr
-        self.assertRegex(text, r"--lags: 59 lags take .* besides .* of the gradient \(allowed: 2.4 MiB in "
+        self.assertRegex(text, r"--lags: 59 lags take .* besides .* of the gradient \(allowed: 5.3 MiB in "
                                r"all\): \d+ lags would fit")
         fitting = int(text.split("would fit, --lags ")[1])
         self.succeed("--vp", "start.npy", *self.survey, *asked, *memory, "--lags", fitting)
