@@ -183,7 +183,7 @@ struct Input : SurveyJob<T, Dim> {
       const std::string text = error.what();
       throw InputError(text.rfind("--vp", 0) == 0 ? "--mask" + text.substr(4) : "--mask: " + text);
     }
-    mask = fwi::mask_of(this->grid, read.values.at("vp"), "--mask " + options->mask_text);
+    return fwi::mask_of(this->grid, read.values.at("vp"), "--mask " + options->mask_text);
   }
 };
 
