@@ -204,7 +204,6 @@ void check_streaming(const Arguments& given, const Options& o) {
     refuse(stream, "--snapshots ", o.snapshots,
            " (allowed together: auto or random): a stream keeps no snapshots");
   }
-  if (o.error != "lossless") unused("error", "auto, compressed, threads, disk");
   unused("snapshot-dir", "auto, threads, disk");
   unused("disk", "auto, memory, compressed, threads, disk");
   if (o.at_once > 1 && (o.devices > 1 || o.ranks_per_shot > 1 || !stream.empty())) {

@@ -205,8 +205,9 @@ class Program {
       fs::rename(folder / name, m_session.folder() / name);
       m_session.wrote(name);
     }
+    const bool alone = m_added.closed() || m_added.shots().empty();  // no sums of other sites
     m_added.close();
-    return true;
+    return alone;
   }
 
   // Adds a shot that another run, site or rank has computed.

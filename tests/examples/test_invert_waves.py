@@ -238,7 +238,7 @@ class Inversion(Case):
         self.refuse([*asked, "--updates", "4", "--lags", "40"], "--lags: the largest along x is 40 nodes")
         self.refuse([*asked, "--device-memory", "800K", "--lags", "20"],
                     "does not hold the planes of one stage", "or fewer --lags")
-        self.refuse([*asked, "--updates", "4", "--lags", "20", "--memory", "1M"], "on the host", "--lags")
+        self.refuse([*asked, "--updates", "4", "--lags", "20", "--memory", "1800K"], "on the host", "--lags")
         # a chain, of which each device has the memory
         text = self.plan(*random, "--device-memory", "800K", "--devices", "2")
         self.assertIn("2 devices in a chain", text)
@@ -671,7 +671,7 @@ class Ranks(Case):
         """Shell fits on one rank and only replay on the other: both use replay, with its bits."""
         self.succeed(*self.arguments, "--source-field", "replay", out="one")
         one, other = ([self.program, *self.arguments, "--no-plot", "--out", "many", "--memory",
-                       memory] for memory in ("4M", "2M"))
+                       memory] for memory in ("4M", "2600K"))
         for first, second in ((one, other), (other, one)):
             done = subprocess.run([self.mpirun, "--oversubscribe", "-n", "1", *first, ":", "-n", "1",
                                    *second],

@@ -28,19 +28,18 @@ class Options(test_migrate_shots.Case):
         self.assertGreater(np.abs(r.image).max(), 0.0)
 
     def test_options_of_other_methods_for_snapshots(self):
-        with_error, with_disk = "auto, compressed, threads, disk", "auto, memory, compressed, threads, disk"
         for option, value, used, others in (
-                ("error", "snr:60", with_error, ("device", "memory", "boundary", "replay", "random")),
-                ("disk", "1G", with_disk, ("device", "boundary", "replay", "random")),
+                ("disk", "1G", "auto, memory, compressed, threads, disk",
+                 ("device", "boundary", "replay", "random")),
                 ("snapshot-dir", ".", "auto, threads, disk", ("memory", "compressed", "random"))):
             for way in (*(["--snapshots", name] for name in others), ["--block", "8"], ["--updates", "2"]):
                 given = " ".join(way) if way[0] == "--snapshots" else way[0]
                 self.refuse_here([f"--{option}", value, *way],
                                  f"--{option} was given with {given} (it belongs to --snapshots {used}): "
                                  "leave it out")
-        # snapshots without errors are lossless
-        for way in (["--snapshots", "memory"], ["--block", "8"]):
-            self.succeed("--vp", "smooth.npy", *self.survey, *self.shots, "--error", "lossless", *way,
+        # an error is a bound, which methods without errors keep
+        for way in (["--snapshots", "memory"], ["--snapshots", "random"], ["--block", "8"]):
+            self.succeed("--vp", "smooth.npy", *self.survey, *self.shots, "--error", "snr:60", *way,
                          "--plan")
 
     def test_width_beside_widths_of_faces(self):

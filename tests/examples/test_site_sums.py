@@ -56,7 +56,7 @@ exec rsync "$@"
 class SumsCase(distribute_case.PlacesCase):
     name = "migrate_shots"
     survey = ["--vp", "vp.npy", "--spacing", "20", "--receivers", "0,20:1000,20:26", "--wavelet", "ricker:12",
-              "--time", "0.2", "--space", "serial", "--shots", "modelled", "--true-vp", "true.npy",
+              "--time", "0.8", "--space", "serial", "--shots", "modelled", "--true-vp", "true.npy",
               "--mute", "none", "--snapshots", "memory", "--condition", "laplacian,source", "--columns",
               "300,600"]
     results = ["image.npy", "image_laplacian.npy", "image_source.npy", "illumination_source.npy",
@@ -243,6 +243,14 @@ class Sums(SumsCase):
     def connections(self):
         with open(self.path("ssh/sshd.log"), encoding="utf-8") as file:
             return file.read().count("Accepted publickey")
+
+    def test_shots_beyond_the_window_of_a_sum(self):
+        """A site whose sum does not hold its shots sends arrays; then the others do, too."""
+        self.survey = ["0.2" if word == "0.8" else word for word in self.survey]
+        self.one(4)
+        self.remote(2)
+        self.many(4)
+        self.assert_one_process()
 
     def test_one_connection_of_a_site(self):
         """Requests and transfers of a run share it, unless the user's configuration names another one."""
