@@ -196,18 +196,18 @@ class Program {
   bool add_site(const std::vector<std::int64_t>& shots, const fs::path& folder,
                 const std::vector<std::string>& names) {
     const HostPhase phase(m_session.phases, "stack");
-    if (fs::exists(folder / site_sum_name)) {
-      if (!m_added.closed()) add_site_sum(m_added, host(), shots, folder / site_sum_name);
-      return !m_added.closed();
-    }
+    const bool sum = fs::exists(folder / site_sum_name);
+    if (sum && !m_added.closed()) add_site_sum(m_added, host(), shots, folder / site_sum_name);
+    if (sum) return !m_added.closed();
+    const bool alone = m_added.closed() || m_added.shots().empty();  // no sums of other sites
+    m_added.close();
+    if (!alone) return false;
     m_session.will_write(names);
     for (const std::string& name : names) {
       fs::rename(folder / name, m_session.folder() / name);
       m_session.wrote(name);
     }
-    const bool alone = m_added.closed() || m_added.shots().empty();  // no sums of other sites
-    m_added.close();
-    return alone;
+    return true;
   }
 
   // Adds a shot that another run, site or rank has computed.
