@@ -238,8 +238,7 @@ class Inversion(Case):
         self.refuse([*asked, "--updates", "4", "--lags", "40"], "--lags: the largest along x is 40 nodes")
         self.refuse([*asked, "--device-memory", "800K", "--lags", "20"],
                     "does not hold the planes of one stage", "or fewer --lags")
-        self.refuse([*asked, "--updates", "4", "--lags", "20", "--memory", "1800K"],
-                    "--lags: ", "the host needs")
+        self.refuse([*asked, "--updates=4", "--lags=20", "--memory=1800K"], "--lags: ", "the host needs")
         # a chain, of which each device has the memory
         text = self.plan(*random, "--device-memory", "800K", "--devices", "2")
         self.assertIn("2 devices in a chain", text)
