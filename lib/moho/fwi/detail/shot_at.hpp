@@ -5,7 +5,7 @@
 /// \brief Shots by their positions.
 
 #include <moho/core/error.hpp>
-#include <moho/wave/model_shot.hpp>
+#include <moho/wave/geometry.hpp>
 
 #include <cstddef>
 #include <vector>
