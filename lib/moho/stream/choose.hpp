@@ -211,8 +211,7 @@ void Streaming<T, Dim, Memory>::forecast_slabs() {
   const std::int64_t devices = m_options.wishes.devices, planes = m_need.shape.planes;
   const std::int64_t edge = m_need.shape.beyond(), edges = std::min<std::int64_t>(devices - 1, 2);
   const std::int64_t own = (planes + devices - 1) / devices;
-  const bool apart =
-      !is_host_memory<Memory> && wave::info(m_schemes.front()->stencil()).work_fields == 0;
+  const bool apart = !is_host_memory<Memory> && steps_edges_apart(*m_schemes.front());
   const std::int64_t first = apart ? 0 : edges * edge, rest = own - first;
   if (m_options.measure) {
     std::vector<std::int64_t> measured{edge};

@@ -50,7 +50,7 @@ struct PeerOffer {
 
 /// Events that another process may open, as a message.
 struct SignalOffer {
-  std::int64_t count = 0;             ///< 0: none; 2: one for each of alternating exchanges
+  std::int64_t count = 0;             ///< 0: no events; 2: one for each of alternating exchanges
   unsigned char handles[2][64] = {};  ///< of CUDA, for another process
 };
 

@@ -50,6 +50,13 @@ SlabPieces<T, Memory> plane_pieces(const wave::Scheme<T, Dim, Memory>& scheme,
   return result;
 }
 
+/// Returns true if planes near neighbours may be stepped concurrently with the others: their steps
+/// share no intermediate arrays.
+template <class T, int Dim, class Memory>
+bool steps_edges_apart(const wave::Scheme<T, Dim, Memory>& scheme) {
+  return wave::info(scheme.stencil()).work_fields == 0;
+}
+
 /// Calls visit(planes) for pieces of a window in which a model is loaded.
 template <class T, int Dim, class Memory, class Visit>
 void visit_model_pieces(const wave::Scheme<T, Dim, Memory>& scheme, const PlaneRange& window,

@@ -166,7 +166,7 @@ Slabs<T, Dim, Memory>::Slabs(
     const PlaneRange own = parts[static_cast<std::size_t>(g)];
     const PlaneRange held =
         intersection(PlaneRange{own.begin - beside, own.end + beside}, all_planes(whole));
-    const bool apart = wave::info(scheme.stencil()).work_fields == 0;
+    const bool apart = steps_edges_apart(scheme);
     const Instance<Memory> other = new_instance(exec);
     Slab slab{apart ? other : exec,
               exec,

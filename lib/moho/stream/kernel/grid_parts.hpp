@@ -168,8 +168,7 @@ class GridParts {
         if (part.empty()) return;
         wave::step<T, Dim, Memory>(by, scheme, medium, field, part);
       };
-      // steps with intermediate arrays share them
-      const bool apart = wave::info(scheme.stencil()).work_fields == 0;
+      const bool apart = steps_edges_apart(scheme);
       const Instance<Memory>& edge = apart ? m_copy : exec;
       if (apart) {
         m_begun.set(exec);
