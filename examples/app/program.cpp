@@ -12,6 +12,7 @@
 
 #include <moho/core/error.hpp>
 #include <moho/core/file_errors.hpp>
+#include <moho/core/freed_memory.hpp>
 #include <moho/core/ranks.hpp>
 #include <moho/core/scope_guard.hpp>
 #include <moho/core/threads.hpp>
@@ -481,6 +482,7 @@ namespace detail {
 
 int run_program(int argc, char** argv, const ProgramParts& parts) {
   choose_waiting(argv);
+  return_freed_arrays();
   const Description& description = parts.description;
   CommonOptions& options = parts.options;
   const std::string& program = description.program;

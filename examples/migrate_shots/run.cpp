@@ -14,7 +14,6 @@
 #include "ranks/ranks.hpp"
 #include "ranks/stream_ranks.hpp"
 
-#include <moho/core/freed_memory.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
@@ -585,7 +584,6 @@ class Program {
 };
 
 void run(const Options& options, Session& session) {
-  return_freed_arrays();
   // memory for the sums and those of a shot
   run_survey<Program>(options, session, 4.0, " and its image");
 }
