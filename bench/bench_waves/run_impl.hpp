@@ -153,6 +153,9 @@ class WaveRunnerOn final : public WaveRunner {
 
   double steps(int count) override {
     m_exec.fence();
+    // as run_steps() does
+    const wave::detail::PsiInPlace<T, wave::Wavefield<T, Dim, Memory>> in_place(
+        m_wave, m_propagator->scheme().steps_psi_in_place());
     const Stopwatch watch;
     for (int k = 0; k < count; ++k) {
       m_propagator->step(m_exec, m_wave);

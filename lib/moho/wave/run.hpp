@@ -307,6 +307,11 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
   const std::int64_t direction = options.last < options.first ? -1 : 1;
   const std::int64_t steps = direction * (options.last - options.first);
   exec.fence();
+  // parts of a grid step several boxes; nodes outside a box that shrank are not at rest
+  const bool one_box =
+      propagator.part() == nullptr && (options.domain == nullptr || !options.domain->may_shrink());
+  const detail::PsiInPlace<T, Wavefield<T, Dim, Memory>> in_place(
+      wavefield, one_box && propagator.scheme().steps_psi_in_place());
   kernel::ProgressTimer pace(steps);
   Box<Dim> box{}, former{};
   std::int64_t done = 0, checked = 0;

@@ -139,6 +139,10 @@ class Scheme {
   bool always_one_pass() const;
   // true if device steps include their layers in one launch
   bool layers_in_one_launch() const;
+  // true if steps of one box may update psi of layers in place (detail::PsiInPlace)
+  bool steps_psi_in_place() const {
+    return is_host_memory<Memory> && !m_options.reference && info(m_stencil).tuned;
+  }
   const T* layer_factors(int axis, int which) const { return m_factors[axis][which].data(); }
   /// \endcond
 

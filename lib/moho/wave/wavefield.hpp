@@ -210,10 +210,11 @@ void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& s
             static_cast<std::size_t>(begin + part.count() * shape.strides[0]));
       };
       const LayerMemory<T, Memory>&a = from.layers[number], &b = to.layers[number];
-      copy(exec, Kokkos::subview(b.psi_now, range(target)),
-           Kokkos::subview(a.psi_now, range(source)));
+      // psi_next may be psi_now (detail::PsiInPlace)
       copy(exec, Kokkos::subview(b.psi_next, range(target)),
            Kokkos::subview(a.psi_next, range(source)));
+      copy(exec, Kokkos::subview(b.psi_now, range(target)),
+           Kokkos::subview(a.psi_now, range(source)));
       copy(exec, Kokkos::subview(b.zeta, range(target)), Kokkos::subview(a.zeta, range(source)));
     }
   }

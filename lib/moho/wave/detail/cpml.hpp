@@ -7,7 +7,7 @@
 /// In a layer the derivative along its normal becomes d/dx + psi, with psi' = b psi + a dp/dx. The
 /// second derivative gains d psi/dx + zeta, with zeta' = b zeta + a (d2p/dx2 + d psi/dx)
 /// (Komatitsch and Martin 2007; Pasalic and McGarry 2010). psi has two time levels, so that boxes
-/// may be stepped in any order.
+/// may be stepped in any order; hosts that step one box update it in place (psi_in_place.hpp).
 ///
 /// First derivatives of the field and of psi are of fourth order at most (layer_radius()). Higher
 /// orders do not reduce the reflection of layers, and a step has neighbours within two nodes at

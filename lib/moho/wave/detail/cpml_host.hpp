@@ -8,14 +8,15 @@
 /// derivatives, from the same loads. At node u this loop updates psi of node u + reach; psi of the
 /// nodes behind it is read from the memory of the layer, which has new values there. Psi of nodes
 /// around a tile is recomputed from the previous psi into rows of the tile, as in the neighbouring
-/// tiles. Along z, the loop over the ends of a row computes psi of the next vector and keeps psi of
-/// three vectors.
+/// tiles; where psi is updated in place, from the values that SavedPsi keeps. Along z, the loop
+/// over the ends of a row computes psi of the next vector and keeps psi of three vectors.
 ///
 /// Loops over a row use the same operations for a node wherever the box begins. A node therefore
 /// gets the same bits in any box.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/detail/cpml_row.hpp>
+#include <moho/wave/detail/psi_in_place.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -31,9 +32,11 @@ class LayeredTile {
   static constexpr std::int64_t lanes = simd::lanes<T>;
   static constexpr int fields = kernel::field_count<stencil>;
 
+  /// \param saved previous psi around the tile, if psi is updated in place
   /// \param store keeps the memory between tiles
-  LayeredTile(const AllLayers<T>& layers, const HostTile& tile, std::vector<T>& store)
-      : m_l(layers), m_tile(tile) {
+  LayeredTile(const AllLayers<T>& layers, const HostTile& tile, const SavedPsi<T>& saved,
+              std::vector<T>& store)
+      : m_l(layers), m_tile(tile), m_saved(saved) {
     m_rows = tile.upper[1] - tile.lower[1];
     m_nodes.begin = tile.lower[2];
     m_nodes.end = tile.upper[2];
@@ -165,7 +168,9 @@ class LayeredTile {
         if (z > 0) psi.before[f] = psi_at(f, z - lanes, false);
         psi.here[f] = psi_at(f, z, true);
       }
-      const std::int64_t end = z < nodes.low ? std::min(nodes.low, nodes.end) : nodes.end;
+      // without vectors in between, both ends are one loop: it updates each psi once
+      const std::int64_t end =
+          z < nodes.low && nodes.low < nodes.high ? std::min(nodes.low, nodes.end) : nodes.end;
       for (; z < end; z += lanes) {
         ask_for_next_row<stencil, Dim, radius>(s, l.row + z);
         for (int f = 0; f < fields; ++f) {
@@ -227,6 +232,15 @@ class LayeredTile {
     if (axis == 1) return m_around_y + (f * 2 * reach + slot) * m_length;
     return m_around_x + ((f * 2 * reach + slot) * m_rows + y - m_tile.lower[1]) * m_length;
   }
+  /// Returns the previous psi of nodes (x, y) of a layer along x or y; u is the node along that
+  /// axis.
+  const T* previous(int f, int axis, std::int64_t x, std::int64_t y, std::int64_t u) const {
+    if (!own(axis, u) && m_saved.has(f, axis, u)) {
+      return m_saved.row(f, axis, u, axis == 0 ? y : x);
+    }
+    const LayerAccess<T>& layer = m_l.pairs[f][axis].of(u);
+    return layer.psi_now + layer.at(x, y, m_nodes.start);
+  }
   /// Returns the memory of layers along x or y of a row; u is its node along that axis.
   LayerRow<T> layer_row(int f, int axis, std::int64_t x, std::int64_t y, std::int64_t u) const {
     const std::int64_t dx = axis == 0 ? 1 : 0, dy = 1 - dx;
@@ -247,7 +261,7 @@ class LayeredTile {
     if (pair.has(ahead)) {
       const std::int64_t ax = x + reach * dx, ay = y + reach * dy;
       const LayerAccess<T>& layer = pair.of(ahead);
-      r.before = layer.psi_now + layer.at(ax, ay, z0);
+      r.before = previous(f, axis, ax, ay, ahead);
       r.next = psi(f, axis, ax, ay, ahead);
       r.a_ahead = pair.a[ahead];
       r.b_ahead = pair.b[ahead];
@@ -306,7 +320,7 @@ class LayeredTile {
     const std::int64_t stride = axis == 0 ? s.stride_x : s.stride_y;
     const LayerSlopes<T> slopes = m_slopes;
     const T* const p = s.now[f] + s.flat(x, y, m_nodes.start);
-    const T* const before = pair.of(u).psi_now + pair.of(u).at(x, y, m_nodes.start);
+    const T* const before = previous(f, axis, x, y, u);
     T* const to = psi(f, axis, x, y, u);
     const V a = V(pair.a[u]), b = V(pair.b[u]);
     for (std::int64_t n = 0; n < m_length; n += lanes) {
@@ -319,6 +333,7 @@ class LayeredTile {
 
   const AllLayers<T>& m_l;
   HostTile m_tile;
+  const SavedPsi<T>& m_saved;
   RowNodes m_nodes;
   LayerSlopes<T> m_slopes;
   std::int64_t m_rows, m_length;
@@ -329,12 +344,14 @@ class LayeredTile {
 
 /// Function that steps a tile with its layers.
 template <class T>
-using LayeredHostWork = void (*)(const AllLayers<T>&, HostWork<T>, const HostTile&);
+using LayeredHostWork = void (*)(const AllLayers<T>&, HostWork<T>, const HostTile&,
+                                 const SavedPsi<T>&);
 
 template <Stencil stencil, class T, int Dim, int radius>
-void layered_host(const AllLayers<T>& l, HostWork<T> work, const HostTile& tile) {
+void layered_host(const AllLayers<T>& l, HostWork<T> work, const HostTile& tile,
+                  const SavedPsi<T>& saved) {
   static thread_local std::vector<T> memory;
-  LayeredTile<stencil, T, Dim, radius>(l, tile, memory).run(work);
+  LayeredTile<stencil, T, Dim, radius>(l, tile, saved, memory).run(work);
 }
 
 /// Returns the function of hosts for a tile with layers, by order; null for stencils without
@@ -360,6 +377,7 @@ struct LayeredHostLoop {
   HostLoop<T> tiles;
   AllLayers<T> layers;
   LayeredHostWork<T> work;
+  SavedPsi<T> saved;  ///< of one wavefield: those of a batch keep two levels of psi
 
   /// Returns the n-th tile in the order of the loop: from both ends to the middle.
   ///
@@ -369,9 +387,9 @@ struct LayeredHostLoop {
   }
   void operator()(const std::int64_t n) const {
     const FlushDenormals flush;
-    if (layers.s.shots == 1) return work(layers, tiles.work, tiles.tile(tile_at(n)));
+    if (layers.s.shots == 1) return work(layers, tiles.work, tiles.tile(tile_at(n)), saved);
     const AllLayers<T> own = layers.of_shot(static_cast<int>(n / tiles.tiles));
-    work(own, tiles.work, tiles.tile(tile_at(n % tiles.tiles)));
+    work(own, tiles.work, tiles.tile(tile_at(n % tiles.tiles)), saved);
   }
 };
 

@@ -171,8 +171,10 @@ class Stepper {
   /// Steps the box of the arguments together with its layers, on a host.
   void step(const Instance<Memory>& exec, const AllLayers<T>& l) const {
     static_assert(is_host_memory<Memory>);
-    LayeredHostLoop<T> loop{{l.s, m_work[0], 1, 1, 1}, l, m_layered};
+    static thread_local std::vector<T> memory;
+    LayeredHostLoop<T> loop{{l.s, m_work[0], 1, 1, 1}, l, m_layered, {}};
     const std::int64_t tiles = cut_for_host(exec, m_stencil, Dim, m_radius, loop.tiles);
+    loop.saved = SavedPsi<T>(exec, l, loop.tiles, layer_radius(m_radius), memory);
     launch_dynamic("moho::wave::layered_step", exec, tiles, loop);
   }
   /// Steps the box of the arguments of self-adjoint TTI in one pass, on a host.
