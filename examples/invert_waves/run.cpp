@@ -149,6 +149,8 @@ class Program {
 
   fwi::ObjectiveOptions<Dim> objective_options() {
     fwi::ObjectiveOptions<Dim> options = m_input.objective_options();
+    const double held = m_session.summary["memory"].find("estimate_bytes")->number(0.0);
+    options.held = static_cast<std::size_t>(held - MemoryEstimate::process);
     options.note = [this](const std::string& note) {
       if (++m_notes <= 10) m_session.print("          note: ", note);
       if (m_notes == 11) m_session.print("          note: more like these are not printed");

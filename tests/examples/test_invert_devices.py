@@ -83,6 +83,23 @@ class GradientsInSlabs(test_invert_waves.Case):
         self.refuse([*asked, "--memory", "40M"], "and the data ")
         self.refuse([*asked, "--devices", "2", "--memory", "60M"], "--devices is 2", "--memory")
 
+    def test_the_model_is_part_of_the_memory(self):
+        shape = (500, 400)
+        self.save("wide.npy", np.full(shape, 2000.0, np.float32))
+        self.save("fast.npy", np.full(shape, 2050.0, np.float32))
+        asked = ["--vp", "wide.npy", "--spacing", "20", "--wavelet", "ricker:6", "--time", "0.1", "--dt",
+                 "0.002", "--data", "modelled", "--true-vp", "fast.npy", "--source", "313,140", "--receivers",
+                 "0,700:1200,700:5", "--iterations", "1", "--space", self.spaces()[0]]
+        for more in ([], ["--devices", "2"]):
+            least = 20
+            while self.call(*asked, *more, "--plan", "--memory", f"{least}M").returncode != 0:
+                least += 4
+                self.assertLess(least, 200)
+            folder, _ = self.succeed(*asked, *more, "--memory", f"{least}M", out="wide")
+            with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+                memory = json.load(file)["memory"]
+            self.assertLessEqual(memory["estimate_bytes"], memory["allowed_bytes"], more)
+
     def test_media_and_faces(self):
         self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
         self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))

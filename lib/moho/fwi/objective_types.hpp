@@ -6,6 +6,7 @@
 
 #include <moho/core/argument_names.hpp>
 #include <moho/core/binned_sum.hpp>
+#include <moho/core/error.hpp>
 #include <moho/core/progress.hpp>
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/misfit.hpp>
@@ -17,6 +18,7 @@
 #include <moho/wave/model.hpp>
 #include <moho/wave/plan.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -102,6 +104,7 @@ struct ObjectiveOptions {
 
   int memory_pairs = 5;           ///< pairs of the L-BFGS search, for the memory plan
   std::size_t memory = 0;         ///< bytes of the host; 0: what is free
+  std::size_t held = 0;           ///< bytes of `memory` that the caller's arrays take
   std::size_t device_memory = 0;  ///< bytes of the device, or host in its place; 0: what is free
   std::int64_t block = 0;         ///< planes of a streamed block; 0: chosen; else gradients stream
   std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen; else gradients
@@ -115,6 +118,15 @@ struct ObjectiveOptions {
   /// arguments. Contributions of rank 0 are complete, those of the others are not. Null: each
   /// process computes complete shots.
   stream::StreamRanks* ranks = nullptr;
+  /// Returns the bytes of `memory` that the caller leaves; 0: what is free.
+  std::size_t rest_of_memory() const {
+    return memory > 0 ? memory - std::min(memory - 1, held) : 0;
+  }
+  /// Returns a limit of memory for messages.
+  std::string limit_text(double bytes) const {
+    const bool shared = memory > 0 && held > 0;
+    return format_bytes(bytes) + (shared ? " in all besides the model" : " in all");
+  }
   /// Returns the number of devices or ranks of a shot for messages.
   std::string devices_text() const {
     return stream::device_count_text(ranks != nullptr ? ranks->size() : devices);

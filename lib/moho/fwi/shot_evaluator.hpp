@@ -332,7 +332,7 @@ class ShotEvaluator {
     const ArgumentNames& names = m_options.names;
     throw InputError(concat(names("lags"), ": with ", m_options.lags->count(),
                             " lags the host needs ", format_bytes(bytes),
-                            " (allowed: ", format_bytes(budget), "): take fewer, ",
+                            " (allowed: ", m_options.limit_text(budget), "): take fewer, ",
                             lags_sum_bytes() > 0.0 ? concat(names("exact_lags false"), ", ") : "",
                             "a coarser grid, or more memory (", names("memory"), ")"));
   }

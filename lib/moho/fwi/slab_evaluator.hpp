@@ -112,7 +112,7 @@ std::size_t SlabEvaluator<T, Dim, Memory>::device_budget(const Gradients& gradie
   if constexpr (is_host_memory<Memory>) {
     // all slabs of a process share the memory of the host with its other arrays
     const int sharing = m_options.ranks != nullptr ? 1 : gradients.devices();
-    const std::size_t all = memory_budget(m_exec, m_options.memory);
+    const std::size_t all = memory_budget(m_exec, m_options.rest_of_memory());
     const auto others = static_cast<std::size_t>(host_bytes(gradients) + this->data_bytes());
     const std::size_t each = (all - std::min(all, others)) / static_cast<std::size_t>(sharing);
     return m_options.device_memory > 0 ? std::min(m_options.device_memory, each) : each;
@@ -190,7 +190,7 @@ template <class T, int Dim, class Memory>
 void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField requested) {
   Gradients& gradients = *m_gradients;
   const int devices = gradients.devices();
-  plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
+  plan.budget = static_cast<double>(memory_budget(m_exec, m_options.rest_of_memory()));
   plan.host_bytes = host_bytes(gradients);
   this->check_host(plan, 0.0, plan.host_bytes - host_image_bytes());
   plan_lags(plan);

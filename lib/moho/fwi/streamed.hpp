@@ -182,7 +182,7 @@ void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceF
   plan.source_field = SourceField::random;
   plan.source_bytes = 0.0;
   plan.fixed_bytes = static_cast<double>(m_gradients->plan().device_bytes);
-  plan.budget = static_cast<double>(memory_budget(m_exec, m_options.memory));
+  plan.budget = static_cast<double>(memory_budget(m_exec, m_options.rest_of_memory()));
   // with the traces of a shot
   const double search = this->search_bytes() + this->series_bytes() + this->misfit_bytes();
   const auto volumes = static_cast<double>(m_gradients->plan().host_bytes);

@@ -26,8 +26,8 @@ template <class T, int Dim, class Memory>
 void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
   std::size_t asked = m_options.device_memory;
   // a host is its own device
-  if (is_host_memory<Memory> && m_options.memory > 0) {
-    asked = asked > 0 ? std::min(asked, m_options.memory) : m_options.memory;
+  if (const std::size_t rest = m_options.rest_of_memory(); is_host_memory<Memory> && rest > 0) {
+    asked = asked > 0 ? std::min(asked, rest) : rest;
   }
   if (!(plan.budget > 0.0)) plan.budget = static_cast<double>(memory_budget(m_exec, asked));
   if (!m_options.lags) return;
@@ -36,7 +36,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
   plan.lags_sum_bytes = this->lags_sum_bytes();
   if constexpr (!is_host_memory<Memory>) {
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
-    const auto budget = static_cast<double>(memory_budget(host, m_options.memory));
+    const auto budget = static_cast<double>(memory_budget(host, m_options.rest_of_memory()));
     // an image on its way to the sum
     plan.host_bytes = plan.lags_bytes + plan.lags_sum_bytes;
     const double on_host = plan.data_bytes + plan.host_bytes;
@@ -55,12 +55,12 @@ void CoreEvaluator<T, Dim, Memory>::refuse_lags(const ObjectivePlan& plan, doubl
       is_host_memory<Memory> && plan.lags_sum_bytes > 0.0 ? BinnedSum::bytes_per_element : 0.0;
   const Lags fitting = fitting_lags<T, Dim, Memory>(box, lags, room, sum);
   const std::string name = m_options.names("lags");
-  throw InputError(concat(
-      name, ": ", text::counted(lags.count(), "lag takes", "lags take"), " ",
-      format_bytes(plan.lags_bytes + (sum > 0.0 ? plan.lags_sum_bytes : 0.0)), " besides ",
-      format_bytes(rest), " of the gradient (allowed: ", format_bytes(plan.budget),
-      " in all): ", text::counted(fitting.count(), "lag"), " would fit, ", name, " ", fitting.x,
-      Dim == 3 && lags.y > 0 ? concat(",", fitting.y) : "", this->streaming_advice()));
+  throw InputError(
+      concat(name, ": ", text::counted(lags.count(), "lag takes", "lags take"), " ",
+             format_bytes(plan.lags_bytes + (sum > 0.0 ? plan.lags_sum_bytes : 0.0)), " besides ",
+             format_bytes(rest), " of the gradient (allowed: ", m_options.limit_text(plan.budget),
+             "): ", text::counted(fitting.count(), "lag"), " would fit, ", name, " ", fitting.x,
+             Dim == 3 && lags.y > 0 ? concat(",", fitting.y) : "", this->streaming_advice()));
 }
 
 // Chooses the number of concurrent shots: where it is free, as many as need no slower method.
@@ -197,7 +197,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_source_field(ObjectivePlan& plan, Sourc
       concat(names("source_field"), " ", to_string(requested), ": it takes ",
              format_bytes(plan.source_bytes), " besides ", format_bytes(plan.fixed_bytes),
              data > 0.0 ? concat(" and the data ", format_bytes(data)) : "",
-             " (allowed: ", format_bytes(plan.budget), " in all): take another way, ",
+             " (allowed: ", m_options.limit_text(plan.budget), "): take another way, ",
              concurrent > 1 ? concat("fewer shots ", names("(concurrent_shots)"), ", ") : "",
              "fewer receivers or steps, a coarser grid, or more memory (", names("memory"), ", ",
              names("device_memory"), ")", this->streaming_advice()));

@@ -160,7 +160,7 @@ void HostEvaluator<T, Dim, Memory, Gradients>::check_host(const ObjectivePlan& p
                     : concat(names("devices"), " is ", m_options.devices_text(),
                              ": on the host the search takes "),
       format_bytes(search), " and the data ", format_bytes(plan.data_bytes),
-      " (allowed: ", format_bytes(plan.budget), " in all): take fewer ", names("memory_pairs"),
+      " (allowed: ", m_options.limit_text(plan.budget), "): take fewer ", names("memory_pairs"),
       ", fewer receivers, a coarser grid, or more memory (", names("memory"), ")"));
 }
 
