@@ -778,7 +778,7 @@ class BadInput(Case):
         text = self.call("--vp", "start.npy", *self.survey, *asked, *memory, "--lags", "29",
                          "--no-plot").stderr
         self.assertRegex(text, r"--lags: 59 lags take .* besides .* of the gradient \(allowed: 5.3 MiB in "
-                               r"all\): \d+ lags would fit")
+                               r"all, with .* KiB of the model\): \d+ lags would fit")
         fitting = int(text.split("would fit, --lags ")[1])
         self.succeed("--vp", "start.npy", *self.survey, *asked, *memory, "--lags", fitting)
         self.refuse_here([*asked, *memory, "--lags", str(fitting + 1)], f"would fit, --lags {fitting}")

@@ -124,8 +124,10 @@ struct ObjectiveOptions {
   }
   /// Returns a limit of memory for messages.
   std::string limit_text(double bytes) const {
-    const bool shared = memory > 0 && held > 0;
-    return format_bytes(bytes) + (shared ? " in all besides the model" : " in all");
+    const bool shared = held > 0 && bytes == static_cast<double>(rest_of_memory());
+    if (!shared) return format_bytes(bytes) + " in all";
+    return concat(format_bytes(static_cast<double>(memory)), " in all, with ",
+                  format_bytes(static_cast<double>(held)), " of the model");
   }
   /// Returns the number of devices or ranks of a shot for messages.
   std::string devices_text() const {
