@@ -134,6 +134,23 @@ class Results(unittest.TestCase):
 
 
 class Calls(unittest.TestCase):
+    def test_errors_of_components_are_not_taken_for_those_of_stations(self):
+        at = [(100, 100, -10), (500, 300, -10)]
+        values = moho.gravity(mesh=BOX, densities=truth(), stations=at, components="gz,gzz")
+        arguments = {"stations": at, "components": "gz,gzz", "mesh": BOX, "beta": 1.0}
+        found = moho.invert_gravity(values, errors=(0.02, 3.0), **arguments)
+        expected = moho.invert_gravity(values, errors=[[0.02, 0.02], [3.0, 3.0]], **arguments)
+        np.testing.assert_array_equal(found.model, expected.model)
+        np.testing.assert_allclose(found.residuals * [[0.02], [3.0]], values - found.field)
+
+    def test_errors_of_stations_are_those_of_one_component(self):
+        arguments = {"stations": stations(), "mesh": BOX, "beta": 1.0, "iterations": 3}
+        errors = np.linspace(0.01, 0.05, 48)
+        found = moho.invert_gravity(data("gz")[0], errors=errors, **arguments)
+        np.testing.assert_allclose(found.residuals[0] * errors, (data("gz") - found.field)[0])
+        with self.assertRaisesRegex(moho.InputError, "errors: the shape is 48 .allowed: one number, one for"):
+            moho.invert_gravity(data(), errors=errors, components="gz,gzz", **arguments)
+
     def test_callbacks_see_all_minimisations_and_end_them(self):
         seen = []
         arguments = {"stations": stations(), "errors": 0.02, "mesh": BOX, "components": "gz,gzz"}

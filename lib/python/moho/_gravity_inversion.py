@@ -261,15 +261,17 @@ def _components(components: Any) -> list[str]:
 
 def _errors(errors: Any, values: np.ndarray) -> np.ndarray:
     array = _arrays.numbers(errors, "errors")
-    if array.shape == (len(values),) and array.shape != values.shape[1:]:
+    count, stations = values.shape
+    if array.shape == (count,):
         array = array[:, None]
-    try:
-        array = np.ascontiguousarray(np.broadcast_to(array, values.shape))
-    except ValueError as error:
+    elif array.shape == (stations,) and count == 1:
+        array = array[None, :]
+    if array.shape not in ((), (count, 1), values.shape):
         raise InputError(
             f"errors: the shape is {_arrays.shape_text(array.shape)} (allowed: one number, one for each "
             f"component, or {_arrays.shape_text(values.shape)})"
-        ) from error
+        )
+    array = np.ascontiguousarray(np.broadcast_to(array, values.shape))
     bad = ~(array > 0.0) & ~np.isnan(values)
     if bad.any():
         raise InputError(f"errors: one is {array[bad][0]} (allowed: positive, in the unit of the data)")
