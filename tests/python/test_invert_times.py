@@ -231,6 +231,52 @@ class Results(unittest.TestCase):
         np.testing.assert_allclose(ends[0], mixed.sources[mixed.source[-1]])
         np.testing.assert_allclose(ends[1], mixed.receivers[mixed.receiver[-1]])
 
+    def expect_without_the_left_out(self, found, expected, kept, picks):
+        for name in ("velocity", "start", "coverage", "origin"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
+        self.assertEqual(found.iterations, expected.iterations)
+        for name, other in (("predicted", np.nan), ("residuals", np.nan), ("errors", np.nan), ("weights", 0)):
+            np.testing.assert_array_equal(getattr(found, name)[kept], getattr(expected, name))
+            np.testing.assert_array_equal(getattr(found, name)[~kept], other)
+        place = int(np.flatnonzero(kept)[30])
+        np.testing.assert_array_equal(found.path(place), expected.path(int(kept[:place].sum())))
+        self.assertEqual(found.path(int(np.flatnonzero(~kept)[0])).shape, (0, 2))
+        np.testing.assert_array_equal(found.sources, picks.sources)
+
+    def test_leave_out_picks_with_weight_0(self):
+        """They, and points without other picks, matter neither for the grid nor for models and delays."""
+        picks = survey()
+        kept = np.ones(picks.times.size, bool)
+        kept[[3, 40]] = False
+        times, errors = picks.times.copy(), picks.errors.copy()
+        times[[3, 40]], errors[3] = (-1.0, np.nan), np.nan
+        far = replace(
+            picks,
+            sources=np.vstack([[(-400.0, 0.0)], picks.sources]),
+            source=np.r_[picks.source + 1, 0],
+            receiver=np.r_[picks.receiver, 5],
+            times=np.r_[times, 9.0],
+            errors=np.r_[errors, 0.001],
+            weights=np.r_[kept.astype(float), 0.0],
+        )
+        kept_too = np.r_[kept, False]
+        plain = replace(
+            picks,
+            **{name: getattr(picks, name)[kept] for name in ("source", "receiver", "times", "errors")},
+        )
+        arguments = {"iterations": 2, "topography": None, "statics": "source", "jackknife": 2}
+        found = moho.invert_times(far, **arguments)
+        expected = moho.invert_times(plain, **arguments)
+        self.expect_without_the_left_out(found, expected, kept_too, far)
+        np.testing.assert_array_equal(found.jackknife, expected.jackknife)
+        np.testing.assert_array_equal(found.source_delays, np.r_[0.0, expected.source_delays])
+        with tempfile.TemporaryDirectory() as folder:
+            moho.write_picks(f"{folder}/picks.sgt", far)
+            self.assertEqual(moho.read_picks(f"{folder}/picks.sgt").times.size, plain.times.size)
+            found.export(folder, "sgt")
+            read = moho.read_picks(f"{folder}/picks.sgt")
+            np.testing.assert_array_equal(np.sort(read.times), np.sort(plain.times))
+
     def test_fit_the_picks(self):
         found = moho.invert_times(survey(), **OPTIONS)
         self.assertLess(found.chi2, 1.1)
@@ -283,6 +329,9 @@ class Messages(unittest.TestCase):
         self.refused("time_unit", picks=replace(picks, times=1000 * picks.times))
         self.refused("picks.source: rows are", picks=replace(picks, source=picks.source + 99))
         self.refused("picks.receiver: it is", picks=replace(picks, receiver=picks.receiver[1:]))
+        few = np.where(np.arange(picks.times.size) < 7, 1.0, 0.0)
+        left_out = picks.times.size - 7
+        self.refused(f"7 picks in use and {left_out} that are left out", picks=replace(picks, weights=few))
         self.refused("shape is", shape=(51, 16, 3))
         self.refused("outside", shape=(11, 16))
         self.refused("bounds is", bounds=(3000, 1000))

@@ -60,6 +60,7 @@ struct TomographyInput {
   double deviation_max = 0.5, static_deviation = 0.005;
   double lambda = 0.0, target = 1.0, tolerance = 0.04;
   int iterations = 20, krylov = 100;
+  std::int64_t left_out = 0;  // picks with weight 0
   std::size_t memory = 0;
   bool single = true;
 };
@@ -107,6 +108,7 @@ TomographyInput tomography_input(const nb::dict& o) {
   given.iterations = of<int>(o, "iterations");
   given.krylov = of<int>(o, "krylov");
   given.memory = of<std::size_t>(o, "memory");
+  given.left_out = of<std::int64_t>(o, "left_out");
   given.single = of<bool>(o, "single");
   return given;
 }
@@ -199,6 +201,7 @@ template <int Dim>
 tomography::InversionJob<Dim> job_of(const PickArrays& arrays, const TomographyInput& given) {
   tomography::InversionJob<Dim> job;
   job.picks = picks_of<Dim>(arrays);
+  job.picks.left_out = given.left_out;
   const auto check = tomography::check_picks<Dim>(job.picks, "picks", pick_names);
   tomography::GridRequest<Dim> request;
   if (!given.spacing.empty()) request.spacing = given.spacing[0];

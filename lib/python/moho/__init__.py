@@ -23,6 +23,7 @@ from ._inversion import Evaluation, Objective, Search
 from ._io import ModelFile, compress, decompress, read_gathers, read_model, write_gathers, write_model
 from ._magnetic import magnetic_field
 from ._migration import Migration
+from ._picks import Picks, read_picks, write_picks
 from ._plan import Plan
 from ._rays import Rays, trace_rays
 from ._runtime import build, configure
@@ -31,12 +32,9 @@ from ._tomography import (
     Checkerboard,
     CheckLayer,
     JackknifeRun,
-    Picks,
     TimesInversion,
     TimesIteration,
     invert_times,
-    read_picks,
-    write_picks,
 )
 from ._version import __version__
 from ._waves import Gather, Shots, Snapshots

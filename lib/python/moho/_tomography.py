@@ -12,30 +12,13 @@ import numpy as np
 
 from . import _arrays
 from ._errors import InputError
+from ._picks import Picks, PicksInUse
 from ._runtime import core
 
 TIMES = ("automatic", "graph", "eikonal")
 ROBUST = ("none", "biweight", "huber")
 STATICS = ("none", "source", "receiver", "both")
 EXPORTS = ("vtk", "rsf", "sgt")
-TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
-
-
-@dataclass(frozen=True, eq=False)
-class Picks:
-    """First arrivals that were picked: times of pairs of a source and a receiver."""
-
-    sources: np.ndarray  #: m, positions of all sources: (s, 2) or (s, 3)
-    receivers: np.ndarray  #: m, positions of all receivers: (r, 2) or (r, 3)
-    source: np.ndarray  #: row of sources of each pick: (n,), integers
-    receiver: np.ndarray  #: row of receivers of each pick: (n,), integers
-    times: np.ndarray  #: s: (n,)
-    errors: Optional[np.ndarray] = None  #: s, standard deviations: (n,); 0 or None: not known
-    weights: Optional[np.ndarray] = None  #: factors of squared residuals: (n,); None: 1
-
-    def __repr__(self) -> str:
-        return (f"Picks({np.size(self.times)} picks of {len(self.sources)} sources at "
-                f"{len(self.receivers)} receivers)")
 
 
 @dataclass(frozen=True)
@@ -55,7 +38,7 @@ class TimesIteration:
 class JackknifeRun:
     """An inversion without a group of sources, of invert_times(jackknife=n)."""
 
-    group: int  #: from 0; sources k with k modulo n = group are left out
+    group: int  #: from 0; sources k, of those in use, with k modulo n = group are left out
     sources: int  #: in use
     picks: int  #: in use
     iterations: int  #: number of iterations
@@ -87,7 +70,12 @@ class Checkerboard:
 
 @dataclass(frozen=True, eq=False)
 class TimesInversion:
-    """Result of invert_times(). Fields are float64 on the nodes, (nx, nz) or (nx, ny, nz)."""
+    """Result of invert_times(). Fields are float64 on the nodes, (nx, nz) or (nx, ny, nz).
+
+    Arrays of picks have the order of the given ones. Picks with weight 0 are left out: predicted, residuals
+    and errors are NaN there, weights 0, and path() is empty. Sources and receivers without a pick in use
+    have delays and origin times of 0, and the positions of the picks.
+    """
 
     velocity: np.ndarray  #: m/s
     start: np.ndarray  #: m/s, the start model
@@ -135,8 +123,8 @@ class TimesInversion:
             An existing folder; files of these names are replaced.
         formats : str or sequence of str
             "vtk": velocity, coverage, deviation, resolution and ground as structured points in model.vtk;
-            "rsf": the velocity in velocity.rsf; "sgt": the picks and their errors in picks.sgt. A text has
-            them with commas between.
+            "rsf": the velocity in velocity.rsf; "sgt": the picks in use and their errors in picks.sgt. A text
+            has them with commas between.
 
         Returns
         -------
@@ -155,84 +143,16 @@ class TimesInversion:
         names = formats.split(",") if isinstance(formats, str) else list(formats)
         for name in names:
             _arrays.choice(name, "formats", EXPORTS)
-        arrays, _ = _sorted(self.picks)
         fields = [self.velocity, self.coverage, self.deviation, self.resolution]
         fields.append(self.ground.astype(np.float64))
         return core().export_times(
             _arrays.path_of(folder, "folder"),
             names,
-            arrays,
+            PicksInUse(self.picks).arrays,
             [np.ascontiguousarray(one, np.float64) for one in fields],
             list(self.spacing),
             list(self.origin),
         )
-
-
-def read_picks(
-    path: Union[str, os.PathLike[str]],
-    *,
-    format: str = "",
-    time_unit: str = "s",
-    elevations: bool = False,
-    shots: Union[str, os.PathLike[str]] = "",
-    receivers: Union[str, os.PathLike[str]] = "",
-) -> Picks:
-    """Reads picks from a table or a file of the unified data format, as the program invert_times does.
-
-    Parameters
-    ----------
-    path : str or path
-        A table with the columns sx, sz, rx, rz, time (3D with sy and ry), optionally error, weight and use,
-        or a file .sgt.
-    format : {"", "csv", "sgt"}
-        Format; "": by the ending of the name.
-    time_unit : {"s", "ms", "us"}
-        Unit of times and errors in the file.
-    elevations : bool
-        True: z of a table points up.
-    shots, receivers : str or path
-        Tables id, x[, y], z of the points of picks with ids.
-
-    Returns
-    -------
-    Picks
-        In 2D or 3D, m and s, sorted by source and receiver.
-
-    Raises
-    ------
-    FileError
-        The file is missing, or a number, column or id is not allowed; with the line.
-    """
-    arrays = core().read_picks(
-        _arrays.path_of(path, "path"),
-        format if format == "" else _arrays.choice(format, "format", ("csv", "sgt")),
-        TIME_UNITS[_arrays.choice(time_unit, "time_unit", tuple(TIME_UNITS))],
-        _arrays.flag(elevations, "elevations"),
-        _arrays.path_of(shots, "shots"),
-        _arrays.path_of(receivers, "receivers"),
-    )
-    return Picks(*arrays)
-
-
-def write_picks(path: Union[str, os.PathLike[str]], picks: Picks) -> None:
-    """Writes picks in the unified data format .sgt, with errors where all picks have one.
-
-    Parameters
-    ----------
-    path : str or path
-        The file, with the extension .sgt.
-    picks : Picks
-        The picks; weights are not written.
-
-    Raises
-    ------
-    InputError
-        Another extension, or a time that is not finite.
-    FileError
-        The file cannot be written.
-    """
-    arrays, _ = _sorted(picks)
-    core().write_picks(_arrays.file_of(path, (".sgt",)), arrays)
 
 
 def invert_times(
@@ -278,7 +198,8 @@ def invert_times(
     Parameters
     ----------
     picks : Picks
-        10 or more picks of two or more sources.
+        10 or more picks of two or more sources. Picks with weight 0, and points that only they use, are left
+        out, as by the program; their times and errors may have any value.
     error : float or (float, float), optional
         Standard deviation of picks without one: s, and a part of the time.
     spacing : float, optional
@@ -377,9 +298,10 @@ def invert_times(
         found = moho.invert_times(picks, error=(0.0005, 0.02), bounds=(300, 6000))
         print(found.reason, found.chi2, found.velocity.shape)
     """
-    arrays, order = _sorted(picks)
-    dim = arrays[0].shape[1]
+    used = PicksInUse(picks)
+    dim = used.sources.shape[1]
     options = {
+        "left_out": used.count - used.order.size,
         "error": [] if error is None else _pair(error, "error"),
         "spacing": [] if spacing is None else [_arrays.positive(spacing, "spacing")],
         "shape": [] if shape is None else [_arrays.whole(n, "shape", 1, 2**40) for n in shape],
@@ -415,10 +337,10 @@ def invert_times(
     options["reference"] = None if reference is None else _field(reference, "reference", dim)
     options |= _location(locate, location_deviation, origin_deviation, dim)
     options["buried_below"] = _arrays.positive(buried_below, "buried_below")
-    found = core().invert_times(arrays, options, _arrays.callback(progress))
+    found = core().invert_times(used.arrays, options, _arrays.callback(progress))
     for remark in found["remarks"]:
         warnings.warn(remark, stacklevel=2)
-    return _result(found, order, _with_errors(picks, options["error"]))
+    return _result(found, used, _with_errors(picks, options["error"]))
 
 
 def _with_errors(picks: Picks, error: Sequence[float]) -> Picks:
@@ -430,17 +352,22 @@ def _with_errors(picks: Picks, error: Sequence[float]) -> Picks:
     return replace(picks, errors=given)
 
 
-def _result(found: dict[str, Any], order: np.ndarray, picks: Picks) -> TimesInversion:
-    def restored(name: str) -> np.ndarray:
-        values = np.empty_like(found[name])
-        values[order] = found[name]
+def _result(found: dict[str, Any], used: PicksInUse, picks: Picks) -> TimesInversion:
+    def delays(name: str, rows: np.ndarray, count: int) -> np.ndarray:
+        """Delays of all points; 0 for those without a pick in use."""
+        if not found[name].size:
+            return found[name]
+        values = np.zeros(count)
+        values[rows] = found[name]
         return values
 
+    sources = used.sources.copy()
+    sources[used.source_rows] = found["sources"]
     first, points = found["rays_first"], found["rays_points"]
-    if not np.array_equal(order, np.arange(len(order))):  # rays in the order of the caller
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        rows = [points[first[k] : first[k + 1]] for k in place]
+    if not np.array_equal(used.order, np.arange(used.count)):  # rays of the given picks, in their order
+        rows = [points[:0]] * used.count
+        for k, place in enumerate(used.order):
+            rows[place] = points[first[k] : first[k + 1]]
         first = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
         points = np.concatenate(rows)
     return TimesInversion(
@@ -452,19 +379,19 @@ def _result(found: dict[str, Any], order: np.ndarray, picks: Picks) -> TimesInve
         coverage=found["coverage"],
         deviation=found["deviation"],
         resolution=found["resolution"],
-        predicted=restored("predicted"),
-        residuals=restored("residuals"),
-        errors=restored("sigmas"),
-        weights=restored("weights"),
-        source_delays=found["source_delays"],
-        receiver_delays=found["receiver_delays"],
+        predicted=used.restored(found["predicted"], np.nan),
+        residuals=used.restored(found["residuals"], np.nan),
+        errors=used.restored(found["sigmas"], np.nan),
+        weights=used.restored(found["weights"], 0.0),
+        source_delays=delays("source_delays", used.source_rows, len(sources)),
+        receiver_delays=delays("receiver_delays", used.receiver_rows, len(used.receivers)),
         iterations=tuple(TimesIteration(*one) for one in found["reports"]),
         reason=found["reason"],
         first=first,
         points=points,
         picks=picks,
-        sources=found["sources"],
-        origin_times=found["origin_times"],
+        sources=sources,
+        origin_times=delays("origin_times", used.source_rows, len(sources)),
         jackknife=found["jackknife"],
         jackknife_runs=tuple(JackknifeRun(*one) for one in found["jackknife_runs"]),
         checkerboard=_checkerboard(found["checkerboard"]),
@@ -481,43 +408,6 @@ def _checkerboard(found: Any) -> Optional[Checkerboard]:
         tuple(CheckLayer(*one) for one in layers),
         tuple(TimesIteration(*one) for one in reports),
     )
-
-
-def _sorted(picks: Picks) -> tuple[list[np.ndarray], np.ndarray]:
-    """Arrays of picks in the order of sources and receivers, and that order."""
-    if not isinstance(picks, Picks):
-        raise InputError(f"picks are of type {type(picks).__name__} (allowed: moho.Picks, see read_picks)")
-    sources = _arrays.finite(_arrays.numbers(picks.sources, "picks.sources"), "picks.sources")
-    if sources.ndim != 2 or sources.shape[1] not in (2, 3):
-        raise InputError(
-            f"picks.sources: the shape is {_arrays.shape_text(sources.shape)} (allowed: n x 2 or n x 3)"
-        )
-    receivers = _arrays.points(picks.receivers, "picks.receivers", sources.shape[1])
-    _arrays.finite(receivers, "picks.receivers")
-    times = _arrays.finite(_arrays.numbers(picks.times, "picks.times").reshape(-1), "picks.times")
-    rows = []
-    for name, count in (("source", len(sources)), ("receiver", len(receivers))):
-        given = np.asarray(getattr(picks, name))
-        if given.dtype.kind not in "iu" or given.shape != times.shape:
-            raise InputError(
-                f"picks.{name}: it is {_arrays.shape_text(given.shape)} {given.dtype} (allowed: "
-                f"{times.size} integers, a row of picks.{name}s for each time)"
-            )
-        if given.size and not 0 <= given.min() <= given.max() < count:
-            raise InputError(
-                f"picks.{name}: rows are {given.min()} to {given.max()} (allowed: 0 to {count - 1})"
-            )
-        rows.append(given.astype(np.int32))
-    more = []
-    for name, other in (("errors", 0.0), ("weights", 1.0)):
-        given = getattr(picks, name)
-        values = np.full(times.size, other) if given is None else _arrays.numbers(given, f"picks.{name}")
-        if values.shape != times.shape or not np.all(values >= 0.0):
-            raise InputError(f"picks.{name}: they are not {times.size} numbers from 0 on, one for each time")
-        more.append(values)
-    order = np.lexsort((rows[1], rows[0]))
-    lists = [rows[0], rows[1], times, *more]
-    return [np.ascontiguousarray(sources), receivers, *(values[order] for values in lists)], order
 
 
 def _finite(values: list[float], name: str) -> list[float]:
