@@ -61,10 +61,11 @@ void bind_distribute(Description& d, SitesOptions& texts) {
          "division of shots among sites: pull (repeatedly half of the remaining shots, by measured "
          "rates) or parts (once, by the rates in the file: Algorithm 3) (default: pull)",
          one_of({"pull", "parts"}), site);
-  d.bind(o.shot_time_limit, "shot-time", "s", "time limit of a shot (default: that of the site)",
+  d.bind(o.shot_time_limit, "shot-time", "s",
+         "time limit of a shot (default: that of the site); of a job, this times its shots",
          positive("positive, in seconds"), site);
-  d.bind(o.memory, "job-memory", "BYTES", "memory of a job, such as 8G (default: that of the site)",
-         bytes(), site);
+  d.bind(o.memory, "job-memory", "BYTES",
+         "memory of a job of Slurm, such as 8G (default: that of the site)", bytes(), site);
   d.bind(o.max_memory, "most-memory", "BYTES",
          "largest memory with which a job that ran out of memory is repeated (default: "
          "--job-memory)",
@@ -361,7 +362,13 @@ std::vector<std::unique_ptr<cluster::Site>> open_sites(
                               ": free space, or keep the journal on another disk"));
     }
   }
-  for (const auto& site : sites) print_line(concat(site->options().name, ": ", site->probe(work)));
+  for (const auto& site : sites) {
+    print_line(concat(site->options().name, ": ", site->probe(work)));
+    if (texts.options.memory > 0.0 && !site->system().limits_memory()) {
+      print_line(concat("note: --job-memory has no effect at site ", site->options().name,
+                        ", whose jobs are processes"));
+    }
+  }
   return sites;
 }
 

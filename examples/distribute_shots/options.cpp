@@ -126,7 +126,8 @@ Description describe(Options& o) {
   d.intro = intro;
   d.outro = outro;
   d.group("Work");
-  d.add("shots", "LIST", "numbers and ranges: 1-24,30,40-80:2");
+  d.add("shots", "LIST",
+        "numbers and ranges: 1-24,30,40-80:2 (default with --resume: those of the last run)");
   d.add("input", "NAME=FILE",
         "input file or folder of the programs; copied once to each remote site", {}, repeated);
   o.work.campaign = "shots";
@@ -167,8 +168,12 @@ void read_options(const Description& d, const Arguments& given,
   // Throws if the command names an unknown input.
   static_cast<void>(cluster::expand_command(o.work, 0, "out", "programs"));
   if (o.action == Action::compute) {
-    if (!given.given("shots")) throw InputError("--shots is missing: name the shots, 1-24");
-    o.tasks = parse_shots(given.text("shots"), stop);
+    o.shots = given.text("shots");
+    if (given.given("shots")) {
+      o.tasks = parse_shots(o.shots, stop);
+    } else if (!o.resume) {
+      throw InputError("--shots is missing: name the shots, 1-24");
+    }
   }
   describe_survey(o.work);
 }

@@ -24,6 +24,7 @@ struct Options {
   Action action = Action::compute;   ///< action of this run
   SitesOptions distribute;           ///< sites, and options of distribute()
   cluster::Work work;                ///< command and inputs
+  std::string shots;                 ///< list of shots; empty: those of the journal
   std::vector<cluster::Task> tasks;  ///< shots
   std::filesystem::path journal;     ///< journal file
   std::filesystem::path collect;     ///< folder for unpacked results; empty: not unpacked

@@ -92,6 +92,18 @@ void check_journal(const Options& o) {
   }
 }
 
+// Takes the shots of the last run from the journal.
+void read_shots(Options& o) {
+  const auto values = cluster::read_journal(o.journal).values;
+  const auto at = values.find("shots");
+  if (at == values.end()) {
+    throw InputError(concat("--shots is missing, and the journal '", o.journal.string(),
+                            "' names none: name the shots, 1-24"));
+  }
+  o.shots = at->second;
+  o.tasks = parse_shots(o.shots, [] { return signal_seen != 0; });
+}
+
 // Throws if a folder of --collect was not made by moho.
 void check_collect(const Options& o) {
   std::error_code error;
@@ -105,10 +117,11 @@ void check_collect(const Options& o) {
   }
 }
 
-int compute(const Options& o) {
+int compute(Options& o) {
   const fs::path folder = folder_of(o.journal);
   std::error_code error;
   if (o.action != Action::probe) check_journal(o);
+  if (o.resume && o.shots.empty()) read_shots(o);
   check_collect(o);
   cluster::make_private_folders(folder);
   cluster::check_private_folder(folder);
@@ -125,6 +138,7 @@ int compute(const Options& o) {
                                 static_cast<std::int64_t>(o.tasks.size()), print_line);
   if (o.action == Action::probe) return exit_done;
   cluster::Journal journal(o.journal, o.work.survey, how);
+  if (journal.get("shots") != o.shots) journal.set("shots", o.shots);
   bool cancel = false;
   double looked = 0.0;
   cluster::Clock clock;
@@ -179,7 +193,7 @@ int cancel(const Options& o) {
   return exit_done;
 }
 
-int run(const Options& o, const fs::path& program) {
+int run(Options& o, const fs::path& program) {
   switch (o.action) {
     case Action::status:
       std::fputs(status_text(o.journal).c_str(), stdout);

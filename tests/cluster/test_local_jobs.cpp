@@ -125,6 +125,36 @@ TEST(LocalJobs, QueuedJobsOfAnEndedProcessAreStartedAndNotLost) {
   EXPECT_THAT(read_submission_log(journal.take_events()).last_failures, IsEmpty());
 }
 
+TEST(LocalJobs, JobsEndAtTheirTimeLimits) {
+  const LocalCampaign campaign;
+  const fs::path folder = campaign.folder.path();
+  Batch batch{"survey.0.0", {}};
+  for (int k = 0; k < 2; ++k) {
+    batch.jobs.push_back({batch.token + '.' + std::to_string(k), {{k, 1.0}}, 1.0, 0.0, {}});
+  }
+  make_private_folders(folder / "here");
+  write_jobs(folder / "here", campaign.work, batch);
+  const auto end_of = [&](LocalJobs& jobs, int k) {
+    JobStatus status;
+    for (int n = 0; n < 2000 && !has_ended(status.state); ++n) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      status = jobs.query({batch.jobs[static_cast<std::size_t>(k)].token}).at(0);
+    }
+    return status.state;
+  };
+  {
+    LocalJobs jobs(folder / "here", campaign.worker(), 1);
+    jobs.submit({batch.token, {batch.jobs[0]}});
+    EXPECT_EQ(end_of(jobs, 0), JobState::timed_out);
+  }
+  // that of a worker which another process has started
+  std::make_unique<LocalJobs>(folder / "here", campaign.worker(), 1)
+      ->submit({batch.token, {batch.jobs[1]}});
+  EXPECT_EQ(wait_for_started(folder, 2).size(), 2U);
+  LocalJobs jobs(folder / "here", campaign.worker(), 1);
+  EXPECT_EQ(end_of(jobs, 1), JobState::timed_out);
+}
+
 TEST(LocalJobs, CancelledJobsOfAnEndedProcessAreNotStarted) {
   const LocalCampaign campaign;
   const fs::path folder = campaign.folder.path();

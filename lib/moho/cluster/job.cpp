@@ -140,6 +140,18 @@ std::pair<Work, Job> parse_job(const std::string& text, const std::string& name,
   return {work, job};
 }
 
+double time_limit_of(const std::string& text) {
+  double limit = 0.0;
+  for (const std::string_view line : split_lines(text)) {
+    const auto content = remove_checksum(line);
+    const auto words = content ? parse_line(*content) : std::nullopt;
+    if (words && words->size() == 3 && (*words)[0] == "limits" && read_number((*words)[1], limit)) {
+      return limit;
+    }
+  }
+  return 0.0;
+}
+
 JobFiles files_of(const fs::path& folder, const std::string& job_token) {
   const std::size_t point = job_token.rfind('.');
   const std::string batch = job_token.substr(0, point), number = job_token.substr(point + 1);

@@ -77,6 +77,9 @@ std::string to_text(const Work& work, const Job& job);
 /// \throws FileError for other and damaged texts, and for texts not authenticated by the key
 std::pair<Work, Job> parse_job(const std::string& text, const std::string& name, const Key& key);
 
+/// Returns the time limit in the text of a job file, s, without checking its key; 0: none.
+double time_limit_of(const std::string& text);
+
 /// Returns the numbers of shots as "3,4,5".
 std::string shots_text(const std::vector<Task>& tasks);
 /// Appends the shots of shots_text(). \returns false for other texts

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,8 @@ class JobSystem {
   /// Cancels jobs.
   virtual void cancel(const std::vector<std::string>& ids) = 0;
 
+  /// Returns true if jobs are ended that exceed their memory.
+  virtual bool limits_memory() const { return true; }
   /// Returns the largest number of jobs in a batch.
   virtual std::int64_t max_jobs() const { return 1; }
   /// Returns the time in seconds after which find() reliably knows whether an unanswered submission
@@ -100,6 +103,8 @@ class JobSystem {
 /// \brief Workers as processes of this machine; at most `slots` run concurrently.
 ///
 /// A worker outlives this process. The next process identifies it by the lock that it holds.
+/// Workers, with their programs, are killed at the time limits of their jobs. The memory of a job
+/// is not limited.
 class LocalJobs : public JobSystem {
  public:
   /// \param folder folder of the site
@@ -113,20 +118,23 @@ class LocalJobs : public JobSystem {
   std::vector<std::string> find(const Batch& batch) override;
   std::vector<JobStatus> query(const std::vector<std::string>& ids) override;
   void cancel(const std::vector<std::string>& ids) override;
+  bool limits_memory() const override { return false; }
   std::int64_t max_jobs() const override { return 1000; }
   std::pair<double, double> query_intervals() const override { return {0.002, 0.01}; }
   double unknown_timeout() const override { return 0.0; }
 
  private:
   struct KnownJob {
-    int process = 0;   // 0: not started
-    bool own = false;  // a child of this process
+    int process = 0;                 // 0: not started
+    bool own = false;                // a child of this process
+    std::optional<double> deadline;  // of the monotonic clock, s; empty: not known yet
     JobStatus status;
   };
   struct Watcher;  // thread that starts the next worker when one has ended
   bool start_waiting();
   void start(const std::string& token, KnownJob& job);
-  static void notice_end(KnownJob& job);
+  void notice_end(const std::string& token, KnownJob& job);
+  bool kill_late(const std::string& token, KnownJob& job);
 
   std::filesystem::path m_folder;
   std::vector<std::string> m_worker;

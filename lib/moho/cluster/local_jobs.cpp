@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/detail/seconds.hpp>
 #include <moho/cluster/job_system.hpp>
 #include <moho/cluster/process.hpp>
 #include <moho/core/text.hpp>
+#include <moho/io/input_file.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,12 +14,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <limits>
 #include <mutex>
 #include <set>
 #include <system_error>
@@ -41,6 +46,25 @@ bool has_ended(JobState state) {
 namespace {
 
 namespace fs = std::filesystem;
+using detail::seconds_now;
+
+// Returns the time of the monotonic clock, s, at which a job that has started reaches its limit.
+//
+// The lock of a job is written when its worker starts, also by an earlier process.
+double deadline_of(const JobFiles& files) {
+  double limit = 0.0;
+  try {
+    const io::InputFile file(files.job);
+    limit = time_limit_of(file.text(file.size()));
+  } catch (const FileError&) {
+    // without its file a job has no limit
+  }
+  std::error_code error;
+  const auto begun = fs::last_write_time(files.lock, error);
+  if (!(limit > 0.0) || error) return std::numeric_limits<double>::infinity();
+  const auto age = fs::file_time_type::clock::now() - begun;
+  return seconds_now() + limit - std::max(0.0, std::chrono::duration<double>(age).count());
+}
 
 // Returns true if the lock of a job is held, which means that its worker is running.
 bool is_held(const fs::path& path) {
@@ -79,15 +103,19 @@ struct LocalJobs::Watcher {
     while (::write(wake_descriptor, &one, sizeof(one)) < 0 && errno == EINTR) {
     }
   }
-  // Waits until one of the processes ends, or until wake() is called.
-  void wait(const std::vector<int>& processes) const {
+  // Waits until one of the processes ends, until wake() is called, or for some seconds.
+  void wait(const std::vector<int>& processes, double seconds) const {
     std::vector<pollfd> all{{wake_descriptor, POLLIN, 0}};
     for (const int process : processes) {
       const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
       if (descriptor >= 0) all.push_back({descriptor, POLLIN, 0});
     }
     // poll every 20 ms if pidfd_open() is not available for all processes
-    ::poll(all.data(), all.size(), all.size() == processes.size() + 1 ? -1 : 20);
+    const bool complete = all.size() == processes.size() + 1;
+    const int most = std::isfinite(seconds)
+                         ? static_cast<int>(std::ceil(1e3 * std::clamp(seconds, 0.0, 86400.0)))
+                         : -1;
+    ::poll(all.data(), all.size(), complete ? most : 20);
     std::uint64_t ignored = 0;
     if (all[0].revents != 0 && ::read(wake_descriptor, &ignored, sizeof(ignored)) < 0) {
       // no pending event
@@ -108,9 +136,26 @@ LocalJobs::~LocalJobs() {
   if (m_watcher->wake_descriptor >= 0) ::close(m_watcher->wake_descriptor);
 }
 
-void LocalJobs::notice_end(KnownJob& job) {
+// Kills a running worker that has reached the time limit of its job. Returns true if it did.
+bool LocalJobs::kill_late(const std::string& token, KnownJob& job) {
+  const JobFiles files = files_of(m_folder, token);
+  if (!job.deadline) job.deadline = deadline_of(files);
+  if (seconds_now() < *job.deadline) return false;
+  const int process = job.own ? job.process : recorded_process(files.lock);
+  if (process < 2) return false;
+  ::kill(-process, SIGKILL);  // its session, which includes its programs
+  if (job.own) poll_process(process, true);
+  job.status.signal = SIGKILL;
+  job.status.state = JobState::timed_out;
+  return true;
+}
+
+void LocalJobs::notice_end(const std::string& token, KnownJob& job) {
   const ProcessStatus ended = poll_process(job.process);
-  if (ended.running) return;
+  if (ended.running) {
+    kill_late(token, job);
+    return;
+  }
   job.status.exit = ended.exit;
   job.status.signal = ended.signal;
   job.status.state = ended.exit == 0 ? JobState::completed : JobState::failed;
@@ -131,15 +176,18 @@ LocalJobs::LocalJobs(fs::path folder, std::vector<std::string> worker, int slots
     std::unique_lock lock(m_watcher->mutex);
     while (!m_watcher->stopping) {
       std::vector<int> processes;
+      double deadline = std::numeric_limits<double>::infinity();
       for (auto& [token, job] : m_jobs) {
-        if (job.own && job.status.state == JobState::running) notice_end(job);
+        if (job.own && job.status.state == JobState::running) notice_end(token, job);
       }
       start_waiting();
       for (const auto& [token, job] : m_jobs) {
-        if (job.own && job.status.state == JobState::running) processes.push_back(job.process);
+        if (!job.own || job.status.state != JobState::running) continue;
+        processes.push_back(job.process);
+        if (job.deadline) deadline = std::min(deadline, *job.deadline);
       }
       lock.unlock();
-      m_watcher->wait(processes);
+      m_watcher->wait(processes, deadline - seconds_now());
       lock.lock();
     }
   });
@@ -183,10 +231,11 @@ void LocalJobs::start(const std::string& token, KnownJob& job) {
   const std::string text =
       std::to_string(job.process) + '\n' + process_identity(job.process) + '\n';
   if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, text.data(), text.size(), 0) < 0) {
-    // the recorded number is needed only for cancelling after a restart
+    // the recorded number is needed only for cancelling and time limits after a restart
   }
   ::close(lock);
   job.own = true;
+  job.deadline = deadline_of(files);
   job.status.state = JobState::running;
 }
 
@@ -256,10 +305,12 @@ std::vector<JobStatus> LocalJobs::query(const std::vector<std::string>& ids) {
     KnownJob& job = at->second;
     if (job.status.state == JobState::running) {
       if (job.own) {
-        notice_end(job);
+        notice_end(token, job);
       } else {
         const JobFiles files = files_of(m_folder, token);
-        if (!is_held(files.lock)) {
+        if (is_held(files.lock)) {
+          kill_late(token, job);
+        } else {
           const JobReport report = read_report(files.report);
           if (report.exit) {
             job.status.exit = *report.exit;
