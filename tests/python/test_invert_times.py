@@ -169,6 +169,8 @@ class Results(unittest.TestCase):
             written = moho.read_picks(f"{folder}/picks.sgt")
             with self.assertRaisesRegex(moho.InputError, "formats is 'pdf'"):
                 found.export(folder, ["pdf"])
+            with self.assertRaisesRegex(moho.InputError, "formats names vtk twice"):
+                found.export(folder, "vtk,rsf,vtk")
             with self.assertRaisesRegex(moho.FileError, "missing"):
                 found.export(f"{folder}/missing", "rsf")
         np.testing.assert_allclose(np.sort(written.times), np.sort(picks.times), rtol=1e-6)
@@ -343,6 +345,13 @@ class Messages(unittest.TestCase):
         self.refused("jackknife is 7, and there are 6 sources", jackknife=7)
         self.refused("jackknife is 1 ", jackknife=1)
         self.refused("location_deviation was given", location_deviation=10)
+        self.refused("origin_deviation was given without locate", origin_deviation=0.01)
+        self.refused("static_deviation was given without statics", static_deviation=0.01)
+        self.refused("rows 1 and 3 have the depths 0 and 3 m at x = 0 .allowed: one depth",
+                     topography=[(0, 0), (500, 1), (0, 3)])
+        self.refused("bounds is .500, inf. .allowed: 0 < least < greatest, m/s, finite", bounds=(500, np.inf))
+        self.refused("error is inf .allowed: s, and a part of the time, not both 0, finite", error=np.inf)
+        self.refused("a check is inf m along x .*finite", checkerboard=(np.inf, 40, 5))
         self.refused("origin_deviation is", locate=True, origin_deviation=-1)
         self.refused("delta was given without epsilon", delta=0.1)
         self.refused("epsilon", epsilon=np.full((3, 3), 0.1))

@@ -189,6 +189,13 @@ TEST_F(TomographyPicks, GroundHasOneDepthAtAPosition) {
          "rows 1 and 3 have z = 1 and 3 at x = 0 (allowed: one value");
   EXPECT_EQ(read_ground_table<3>(write("g.csv", "x,y,z\n0,1,1\n0,2,3\n")).size(), 2U);
   refuse([&] { read_ground_table<3>(write("g.csv", "x,y,z\n0,1,1\n0,1,3\n")); }, "at x = 0, y = 1");
+  const Grid<2> grid{{3, 3}, {10.0, 10.0}, {0.0, 0.0}};
+  EXPECT_NO_THROW(ground_of_table<2>({{0.0, 1.0}, {0.0, 1.0}}, grid));
+  refuse(
+      [&] {
+        ground_of_table<2>({{0.0, 1.0}, {5.0, 2.0}, {0.0, 3.0}}, grid);
+      },
+      "rows 1 and 3 have the depths 1 and 3 m at x = 0 (allowed: one depth at a position)");
 }
 
 TEST(TomographyGround, GoesThroughThePoints) {

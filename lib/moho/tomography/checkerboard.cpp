@@ -13,10 +13,10 @@ namespace moho::tomography {
 template <int Dim>
 std::vector<double> checkerboard(const Grid<Dim>& grid, const Checkerboard<Dim>& checks) {
   for (int d = 0; d < Dim; ++d) {
-    if (checks.size[d] >= grid.spacing[d]) continue;
+    if (checks.size[d] >= grid.spacing[d] && std::isfinite(checks.size[d])) continue;
     throw InputError(concat("checkerboard: a check is ", checks.size[d], " m along ",
                             axis_name<Dim>(d), " (allowed: ", grid.spacing[d],
-                            " m, the distance of nodes, or more)"));
+                            " m, the distance of nodes, or more, and finite)"));
   }
   if (!(checks.percent > 0.0 && checks.percent < 50.0)) {
     throw InputError(

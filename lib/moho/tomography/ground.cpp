@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace moho::tomography {
@@ -130,9 +131,39 @@ Ground<2> ground_of_points(const PickSet<2>& picks, const Grid<2>& grid, double 
   return ground;
 }
 
+namespace {
+
+// Returns two rows of a table that have different depths at one position, if there are any.
+template <int Dim>
+std::optional<std::pair<std::size_t, std::size_t>> contradiction(const Points<Dim>& table) {
+  std::map<std::array<double, Dim - 1>, std::size_t> rows;  // by position
+  for (std::size_t k = 0; k < table.size(); ++k) {
+    std::array<double, Dim - 1> position{};
+    for (int d = 0; d < Dim - 1; ++d) position[static_cast<std::size_t>(d)] = table[k][d];
+    const std::size_t first = rows.emplace(position, k).first->second;
+    if (table[first][Dim - 1] != table[k][Dim - 1]) return std::pair{first, k};
+  }
+  return std::nullopt;
+}
+
+// Returns "x = 0, y = 1" for a point.
+template <int Dim>
+std::string position_text(const Point<Dim>& p) {
+  return concat("x = ", p[0], Dim == 3 ? concat(", y = ", p[1]) : std::string());
+}
+
+}  // namespace
+
 template <int Dim>
 Ground<Dim> ground_of_table(const Points<Dim>& table, const Grid<Dim>& grid) {
   if (table.empty()) throw InputError("the table of the ground has no points (allowed: 1 or more)");
+  if (const auto rows = contradiction<Dim>(table)) {
+    const auto [first, second] = *rows;
+    throw InputError(concat("the table of the ground: rows ", first + 1, " and ", second + 1,
+                            " have the depths ", table[first][Dim - 1], " and ",
+                            table[second][Dim - 1], " m at ", position_text<Dim>(table[second]),
+                            " (allowed: one depth at a position): remove one"));
+  }
   Ground<Dim> ground;
   std::vector<std::array<double, 2>> line;
   if constexpr (Dim == 2) {
@@ -174,16 +205,12 @@ Points<Dim> read_ground_table(const std::filesystem::path& path, bool elevations
     if (elevations) p[Dim - 1] = -p[Dim - 1];
     points.push_back(p);
   }
-  std::map<std::array<double, Dim - 1>, std::size_t> rows;  // by position
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    std::array<double, Dim - 1> position{};
-    for (int d = 0; d < Dim - 1; ++d) position[static_cast<std::size_t>(d)] = points[k][d];
-    const std::size_t first = rows.emplace(position, k).first->second;
-    if (points[first][Dim - 1] == points[k][Dim - 1]) continue;
-    throw FileError(concat(path.string(), ": rows ", first + 1, " and ", k + 1,
+  if (const auto rows = contradiction<Dim>(points)) {
+    const auto [first, second] = *rows;
+    throw FileError(concat(path.string(), ": rows ", first + 1, " and ", second + 1,
                            " have z = ", table.at(static_cast<std::int64_t>(first), Dim - 1),
-                           " and ", table.at(static_cast<std::int64_t>(k), Dim - 1), " at x = ",
-                           points[k][0], Dim == 3 ? concat(", y = ", points[k][1]) : std::string(),
+                           " and ", table.at(static_cast<std::int64_t>(second), Dim - 1), " at ",
+                           position_text<Dim>(points[second]),
                            " (allowed: one value at a position): remove one"));
   }
   return points;

@@ -193,6 +193,8 @@ const ArgumentNames pick_names{{"the unit of times", "time_unit"}};
 // Arguments of the package in messages on options.
 const ArgumentNames option_names{{"an empty ground", "topography=None"},
                                  {"an error of all picks", "error"},
+                                 {"error_absolute", "error"},
+                                 {"error_relative", "error"},
                                  {"delays of sources", "statics='source'"},
                                  {"location", "location_deviation and origin_deviation"}};
 

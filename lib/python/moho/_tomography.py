@@ -134,7 +134,7 @@ class TimesInversion:
         Raises
         ------
         InputError
-            An unknown format.
+            An unknown or repeated format.
         FileError
             A file cannot be written.
         """
@@ -143,6 +143,8 @@ class TimesInversion:
         names = formats.split(",") if isinstance(formats, str) else list(formats)
         for name in names:
             _arrays.choice(name, "formats", EXPORTS)
+            if names.count(name) > 1:
+                raise InputError(f"formats names {name} twice (allowed: once): leave one out")
         fields = [self.velocity, self.coverage, self.deviation, self.resolution]
         fields.append(self.ground.astype(np.float64))
         return core().export_times(
@@ -171,7 +173,7 @@ def invert_times(
     lengths: Any = None,
     deviation_max: float = 0.5,
     statics: str = "none",
-    static_deviation: float = 0.005,
+    static_deviation: Optional[float] = None,
     robust: str = "none",
     damping: Any = "target",
     target: float = 1.0,
@@ -185,7 +187,7 @@ def invert_times(
     delta: Any = None,
     locate: bool = False,
     location_deviation: Any = None,
-    origin_deviation: float = 0.005,
+    origin_deviation: Optional[float] = None,
     buried_below: float = 2.0,
     checkerboard: Optional[Sequence[float]] = None,
     jackknife: Optional[int] = None,
@@ -230,8 +232,8 @@ def invert_times(
         Largest standard deviation of ln velocity that the damping may stand for.
     statics : {"none", "source", "receiver", "both"}
         Unknown delays of stations.
-    static_deviation : float
-        Prior standard deviation of the delays, s.
+    static_deviation : float, optional
+        Prior standard deviation of the delays, s, with statics. Default: 0.005.
     robust : {"none", "biweight", "huber"}
         Weights of large residuals.
     damping : float or {"target", "gcv"}
@@ -255,9 +257,9 @@ def invert_times(
     locate : bool
         True: positions and origin times of the sources are unknown, too; those of the picks are their start.
     location_deviation : float or one for each axis, optional
-        Prior standard deviation of positions, m; 0 along an axis: known. Default: two nodes.
-    origin_deviation : float
-        Prior standard deviation of origin times, s; 0: known.
+        Prior standard deviation of positions, m, with locate; 0 along an axis: known. Default: two nodes.
+    origin_deviation : float, optional
+        Prior standard deviation of origin times, s, with locate; 0: known. Default: 0.005.
     buried_below : float
         Points deeper than this below their neighbours are in boreholes, m; for the topography "auto".
     checkerboard : (float, float, float) or (float, float, float, float), optional
@@ -312,7 +314,7 @@ def invert_times(
         "lengths": [] if lengths is None else _arrays.per_axis(lengths, "lengths", dim),
         "deviation_max": _arrays.positive(deviation_max, "deviation_max"),
         "statics": _arrays.choice(statics, "statics", STATICS),
-        "static_deviation": _arrays.positive(static_deviation, "static_deviation"),
+        "static_deviation": 0.005 if static_deviation is None else _deviation(static_deviation, statics),
         "robust": _arrays.choice(robust, "robust", ROBUST),
         "target": _arrays.positive(target, "target"),
         "tolerance": _arrays.positive(tolerance, "tolerance"),
@@ -421,8 +423,9 @@ def _pair(value: Any, name: str) -> list[float]:
     if array.size == 1 and name == "error":
         array = np.array([array[0], 0.0])
     ordered = array.size == 2 and (0.0 < array[0] < array[1] if name == "bounds" else True)
-    if not ordered or not np.all(array >= 0.0) or not array.sum() > 0.0:
+    if not ordered or not np.all(array >= 0.0) or not 0.0 < array.sum() < np.inf:
         allowed = "s, and a part of the time, not both 0" if name == "error" else "0 < least < greatest, m/s"
+        allowed += ", finite"
         raise InputError(f"{name} is {value!r} (allowed: {allowed})")
     return array.tolist()
 
@@ -456,11 +459,19 @@ def _field(values: Any, name: str, dim: int) -> np.ndarray:
     return np.ascontiguousarray(array)
 
 
+def _deviation(static_deviation: Any, statics: Any) -> float:
+    """The standard deviation of delays, which belongs to statics."""
+    if statics == "none":
+        raise InputError("static_deviation was given without statics (allowed: with it): give both")
+    return _arrays.positive(static_deviation, "static_deviation")
+
+
 def _location(locate: Any, deviation: Any, origin_deviation: Any, dim: int) -> dict[str, Any]:
     deviations = [] if deviation is None else _arrays.per_axis(deviation, "location_deviation", dim)
-    origin = _arrays.number(origin_deviation, "origin_deviation")
-    if deviations and not locate:
-        raise InputError("location_deviation was given without locate (allowed: with it): give both")
+    origin = 0.005 if origin_deviation is None else _arrays.number(origin_deviation, "origin_deviation")
+    for name, given in (("location_deviation", deviation), ("origin_deviation", origin_deviation)):
+        if given is not None and not locate:
+            raise InputError(f"{name} was given without locate (allowed: with it): give both")
     if not all(one >= 0.0 for one in [*deviations, origin]):
         name, value = ("origin_deviation", origin) if not origin >= 0.0 else ("location_deviation", deviation)
         raise InputError(f"{name} is {value!r} (allowed: 0 or more)")
