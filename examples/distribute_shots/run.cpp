@@ -94,13 +94,9 @@ void check_journal(const Options& o) {
 
 // Takes the shots of the last run from the journal.
 void read_shots(Options& o) {
-  const auto values = cluster::read_journal(o.journal).values;
-  const auto at = values.find("shots");
-  if (at == values.end()) {
-    throw InputError(concat("--shots is missing, and the journal '", o.journal.string(),
-                            "' names none: name the shots, 1-24"));
-  }
-  o.shots = at->second;
+  o.shots = cluster::read_journal(o.journal).values["shots"];
+  if (o.shots.empty())
+    throw InputError("--shots is missing, and the journal names none: name them");
   o.tasks = parse_shots(o.shots, [] { return signal_seen != 0; });
 }
 
