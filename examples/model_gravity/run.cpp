@@ -294,12 +294,15 @@ void finish(const Options& o, const Input& input, const gravity::Masses& masses,
   }
   for (std::size_t c = 0; c < all.size(); ++c) {
     const gravity::Extremes& e = extremes[c];
-    ending.lines.push_back(concat("          ", all[c].name, " ", significant(e.lowest, 6), " to ",
-                                  significant(e.highest, 6), " ", all[c].unit,
-                                  e.missing == 0
-                                      ? std::string()
-                                      : concat("; NaN at ", counted(e.missing, "station"),
-                                               ", on vertices or edges of prisms")));
+    std::string text = concat("          ", all[c].name, " ");
+    if (e.any) {
+      text += concat(significant(e.lowest, 6), " to ", significant(e.highest, 6), " ", all[c].unit);
+    }
+    if (e.missing > 0) {
+      text += concat(e.any ? "; NaN at " : "NaN at ", counted(e.missing, "station"),
+                     ", on vertices or edges of prisms");
+    }
+    ending.lines.push_back(text);
   }
   ending.rate = concat("rate      ", format_count(rate), "pairs/s");
   session.finish(ending);

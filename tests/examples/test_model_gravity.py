@@ -159,13 +159,13 @@ class Analytic(Case):
                        "--components", "all")
         nan = {name: np.isnan(values).tolist() for name, values in r.values.items()}
         for name in NAMES:
-            edge = name in ("gxx", "gyy", "gxy")
             vertex = name not in ("potential", "gx", "gy", "gz")
-            self.assertEqual(nan[name], [edge, vertex, False, False], name)
+            self.assertEqual(nan[name], [name in ("gxx", "gyy", "gxy"), vertex, False, False], name)
         counts = {c["name"]: c["nan"] for c in r.summary["components"]}
         self.assertEqual((counts["gz"], counts["gzz"], counts["gxx"]), (0, 1, 2))
-        self.assertIn("NaN at 2 stations", r.text)
-        self.assertIn("NaN at 1 station,", r.text)
+        self.assertRegex(r.text, "(?s)NaN at 2 stations.*; NaN at 1 station,")
+        r = self.model("--prisms", p, "--stations", self.save("t.npy", np.zeros((1, 3))), "--components=gxx")
+        self.assertIn(" gxx NaN at 1 station, on vertices", r.text)
 
 
 # ctest: quick, threads 2
