@@ -6,7 +6,7 @@
 #include <moho/fwi/fwi.hpp>
 #include <moho/io/io.hpp>
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const moho::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultExecutionSpace exec;
   const auto vp = moho::io::read_model<float>("vp_start.npy");  // m/s
@@ -26,4 +26,7 @@ int main(int argc, char** argv) {
     std::printf("%3d %.6g\n", static_cast<int>(search.evaluations()), misfit);
   }
   moho::io::write_npy("vp.npy", objective.values(search.best(), moho::wave::Parameter::vp));
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -6,7 +6,7 @@
 #include <moho/io/io.hpp>
 #include <moho/rtm/rtm.hpp>
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const moho::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultExecutionSpace exec;
   const auto vp = moho::io::read_model<float>("vp_smooth.npy");  // m/s
@@ -24,4 +24,7 @@ int main(int argc, char** argv) {
   std::puts(migration.plan().text().c_str());  // time step, storage of snapshots, memory, seconds
   migration.add_all(survey.size(), [&](std::size_t k) { return survey.read(k); });
   moho::io::write_npy("image.npy", migration.image(moho::rtm::InverseScattering{}));
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

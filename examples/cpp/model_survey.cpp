@@ -7,7 +7,7 @@
 #include <moho/survey/points_text.hpp>
 #include <moho/wave/wave.hpp>
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const moho::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultExecutionSpace exec;
   const auto vp = moho::io::read_model<float>("vp.npy");  // m/s
@@ -23,4 +23,7 @@ int main(int argc, char** argv) {
   moho::wave::model_shots(exec, modelling, shots, [&](std::size_t k, const auto& shot) {
     moho::io::write_npy(moho::io::numbered("shot", shots[k].number), shot.traces);
   });
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

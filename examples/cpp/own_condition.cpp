@@ -39,7 +39,7 @@ struct ExcitationAmplitude {
   }
 };
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const moho::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultExecutionSpace exec;
   const auto vp = moho::io::read_model<float>("vp_smooth.npy");
@@ -55,4 +55,7 @@ int main(int argc, char** argv) {
   migration.accumulate(LoudestProducts{});
   migration.add_all(survey.size(), [&](std::size_t k) { return survey.read(k); });
   moho::io::write_npy("excitation.npy", migration.image(ExcitationAmplitude{}));
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

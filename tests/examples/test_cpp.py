@@ -111,6 +111,15 @@ class Waves(Case):
                           "--free-surface")
         self.compare("gather.npy", "out/gather.npy")
 
+    def test_missing_input_is_named(self):
+        for name, file in (("model_survey", "vp.npy"), ("migrate_survey", "vp_smooth.npy"),
+                           ("own_condition", "vp_smooth.npy"), ("invert_survey", "vp_start.npy")):
+            if not os.path.exists(os.path.join(os.path.dirname(self.program), name)):
+                continue  # a module is left out
+            done = self.call_cpp(name)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertIn(f"'{file}'", done.stderr)
+
     def test_model_survey(self):
         x, z = np.meshgrid(np.arange(461.0), np.arange(41.0), indexing="ij")
         self.save("vp.npy", (1500.0 + 15.0 * z + 100.0 * np.sin(x / 40.0)).astype(np.float32))
