@@ -154,8 +154,24 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
   return rows;
 }
 
+namespace {
+
+// The numbers of a .npy file; booleans are 0 and 1 if they are allowed.
+io::Array<double> read_numbers(const std::string& option, const std::string& file, bool booleans) {
+  try {
+    if (!booleans || !io::peek_npy(file).booleans) return io::read_npy<double>(file);
+    const io::Array<unsigned char> array = io::read_npy<unsigned char>(file);
+    return {array.shape, {array.data.begin(), array.data.end()}};
+  } catch (const FileError& error) {
+    throw FileError(concat(option, ": ", error.what()));
+  }
+}
+
+}  // namespace
+
 std::vector<double> read_values(const std::string& option, const std::string& file,
-                                const std::vector<std::int64_t>& shape, const std::string& axes) {
+                                const std::vector<std::int64_t>& shape, const std::string& axes,
+                                bool booleans) {
   const std::string what = option + " " + file;
   const std::int64_t count = io::shape_size(shape);
   const auto refuse = [&](const std::string& found) {
@@ -165,7 +181,7 @@ std::vector<double> read_values(const std::string& option, const std::string& fi
                             "order of the axes"));
   };
   if (!is_text_table(what, file)) {
-    io::Array<double> array = io::read_npy<double>(file);
+    io::Array<double> array = read_numbers(option, file, booleans);
     if (array.shape != shape && !(array.shape.size() == 1 && array.shape[0] == count)) {
       refuse("its shape is " + io::shape_string(array.shape));
     }

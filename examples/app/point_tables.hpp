@@ -41,8 +41,10 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
 
 /// Returns an array of a given shape, one number for each element, x fastest.
 /// \param shape with x last, also flat \param axes names of the shape's axes: "nz x ny x nx"
+/// \param booleans true: a .npy file may have booleans, which become 0 and 1
 /// \throws InputError for another shape, FileError
 std::vector<double> read_values(const std::string& option, const std::string& file,
-                                const std::vector<std::int64_t>& shape, const std::string& axes);
+                                const std::vector<std::int64_t>& shape, const std::string& axes,
+                                bool booleans = false);
 
 }  // namespace moho::examples

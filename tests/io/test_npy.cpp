@@ -146,6 +146,14 @@ TEST_F(Npy, ReadsIntegersAsIntegers) {
               HasSubstr("float32"));
 }
 
+TEST_F(Npy, ReadsBooleans) {
+  const auto file = npy(dictionary("|b1", "(2, 2)"), std::string("\1\0\0\1", 4));
+  EXPECT_THAT(read<unsigned char>(file).data, ElementsAre(1, 0, 0, 1));
+  EXPECT_TRUE(peek_npy(folder / "a.npy").booleans);
+  EXPECT_THAT(refusal<unsigned char>(npy(dictionary("<f4", "(1,)"), numbers<float>({1}))),
+              AllOf(HasSubstr("float32"), HasSubstr("allowed: booleans")));
+}
+
 TEST_F(Npy, RefusesOtherTypesInWords) {
   const std::vector<std::pair<std::string, std::string>> types = {
       {"<i4", "int32 ('<i4')"},  {"|u1", "uint8 ('|u1')"},     {"<c8", "complex64 ('<c8')"},

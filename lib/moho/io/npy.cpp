@@ -241,6 +241,10 @@ std::string type_in_words(const std::string& descr) {
 template <class T>
 bool understood(const std::string& descr, int& width, std::endian& order) {
   if (descr.size() != 3) return false;
+  if constexpr (std::is_same_v<T, unsigned char>) {
+    width = 1;
+    return descr == "|b1";
+  }
   if (descr[0] == '<') {
     order = std::endian::little;
   } else if (descr[0] == '>') {
@@ -268,6 +272,8 @@ void read_data(const InputFile& file, std::uint64_t offset, std::int64_t count, 
     } else {
       detail::read_values<double>(file, offset, count, order, values);
     }
+  } else if constexpr (std::is_same_v<T, unsigned char>) {
+    detail::read_values<unsigned char>(file, offset, count, order, values);
   } else {
     if (width == 2) {
       detail::read_values<std::int16_t>(file, offset, count, order, values);
@@ -312,6 +318,9 @@ Array<T> read_npy(const std::filesystem::path& path) {
   if (!understood<T>(header.descr, width, order)) {
     if constexpr (std::is_floating_point_v<T>) {
       Parser(file.name(), "").refuse(type_in_words(header.descr));
+    } else if constexpr (std::is_same_v<T, unsigned char>) {
+      throw FileError(concat("'", file.name(), "' holds ", type_in_words(header.descr),
+                             " (allowed: booleans)"));
     } else {
       throw FileError(concat("'", file.name(), "' holds ", type_in_words(header.descr),
                              " (allowed: signed integers of 16 to ", 8 * sizeof(T), " bits)"));
@@ -354,7 +363,7 @@ Array<T> read_npy(const std::filesystem::path& path) {
 
 NpyLayout peek_npy(const std::filesystem::path& path) {
   const NpyHeader header = read_header(InputFile(path));
-  return {header.shape, header.fortran && header.shape.size() > 1};
+  return {header.shape, header.fortran && header.shape.size() > 1, header.descr == "|b1"};
 }
 
 namespace {
@@ -424,5 +433,6 @@ MOHO_INSTANTIATE_NPY(std::int16_t)
 MOHO_INSTANTIATE_NPY(std::int32_t)
 MOHO_INSTANTIATE_NPY(std::int64_t)
 #undef MOHO_INSTANTIATE_NPY
+template Array<unsigned char> read_npy<unsigned char>(const std::filesystem::path&);
 
 }  // namespace moho::io

@@ -22,8 +22,8 @@ namespace moho::io {
 /// Values in Fortran order are transposed; the shape is the one that NumPy shows. With T = float or
 /// double the file must hold float32 or float64. Reading float32 as double is exact. Reading
 /// float64 as float rounds, and overflow is an error. With T = std::int16_t, std::int32_t or
-/// std::int64_t the file must hold signed integers of 2, 4 or 8 bytes, not wider than T. Other
-/// types (booleans, complex numbers, objects, records, strings) are errors.
+/// std::int64_t the file must hold signed integers of 2, 4 or 8 bytes, not wider than T, with T =
+/// unsigned char booleans. Other types (complex numbers, objects, records, strings) are errors.
 ///
 /// The header is checked against the length of the file before memory is allocated. The file must
 /// have exactly the length that the header states. \throws FileError with the file, the value found
@@ -36,6 +36,7 @@ struct NpyLayout {
   std::vector<std::int64_t> shape;  ///< extent of each axis
   /// Fortran order: the first axis is contiguous, and reading needs a temporary copy.
   bool fortran = false;
+  bool booleans = false;  ///< the values are booleans
 };
 
 /// Reads the header of a .npy file, but no values. \throws FileError
