@@ -198,7 +198,7 @@ void load_cells(const Options& o, Input& input) {
   if (!o.mask_file.empty()) {
     mask = gravity_inversion::mask_of(
         "--mask " + o.mask_file,
-        read_values("--mask", o.mask_file, {n[2], n[1], n[0]}, "nz x ny x nx"));
+        read_values("--mask", o.mask_file, {n[2], n[1], n[0]}, "nz x ny x nx", true));
   }
   if (!o.ground.path.empty()) {
     const io::Array<double> array = io::read_npy<double>(o.ground.path);
@@ -206,14 +206,15 @@ void load_cells(const Options& o, Input& input) {
       throw InputError(concat("--topography ", o.ground.path, ": its shape is ",
                               io::shape_string(array.shape), " (allowed: ny x nx)"));
     }
-    input.ground =
-        gravity_inversion::Ground{array.shape[1], array.shape[0], o.ground.x0, o.ground.y0,
-                                  o.ground.dx,    o.ground.dy,    array.data};
+    input.ground = gravity_inversion::Ground{
+        array.shape[1], array.shape[0], o.ground.x0, o.ground.y0,
+        o.ground.dx,    o.ground.dy,    array.data,  "--topography " + o.ground.path};
   }
   try {
     cells = gravity_inversion::mesh_cells(*o.mesh, mask, input.ground ? &*input.ground : nullptr);
   } catch (const InputError& error) {
-    throw InputError(concat("--mesh: ", error.what()));
+    const std::string what = error.what();
+    throw InputError(what.rfind("mesh: ", 0) == 0 ? concat("--", what) : what);
   }
 }
 

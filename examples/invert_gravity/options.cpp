@@ -217,7 +217,8 @@ void bind_input(Description& d, Options& o) {
         if (g.path.empty()) return Json();
         return Json::array({g.path, g.x0, g.y0, g.dx, g.dy});
       }));
-  d.bind(o.mask_file, "mask", "FILE", "nz x ny x nx numbers: 0 leaves a cell of --mesh out",
+  d.bind(o.mask_file, "mask", "FILE",
+         "nz x ny x nx numbers or booleans: 0 leaves a cell of --mesh out",
          {.unset = Json(), .file = true});
   d.bind(o.reference, "reference", "V | FILE",
          "densities that the model is drawn to, kg/m^3 (default: 0)",

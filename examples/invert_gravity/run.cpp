@@ -416,6 +416,11 @@ void run(const Options& asked, Session& session) {
     if (ranks.root()) session.will_write(names_of_results(o));
     const HostPhase phase(phases, "read");
     input = load_input(o);
+    const Products products = first_products(o, input);
+    if (o.tolerance != Options().tolerance && products != Products::fmm) {
+      input.notes.push_back(
+          concat("--tolerance has no effect with --operator ", gravity::to_string(products)));
+    }
     print_input(input, session);
     memory = estimate_memory(o, input);
     if (!ranks.root()) return;
@@ -458,8 +463,8 @@ void run(const Options& asked, Session& session) {
     }
   }
   Inversion inversion(*made.field, problem, o.inversion);
-  session.begin_output();
   InversionState state = first_state(o, inversion, session);
+  session.begin_output();
   while (!state.done) {
     const Stopwatch timer;
     inversion.advance(state, session.progress());

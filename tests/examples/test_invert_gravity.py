@@ -109,6 +109,9 @@ class Inversion(Case):
         self.assertFalse(np.isnan(model[:3]).any())
         self.assertEqual(summary["result"]["values"], 159)
         self.assertIn("1 value missing", text)
+        np.save(self.path("mask.npy"), mask != 0)
+        again, _, _ = self.invert("--topography", "ground.npy,0,0,800,600", "--mask", "mask.npy", out="bool")
+        np.testing.assert_array_equal(again, model)
 
     def test_lattice_is_the_direct_sum(self):
         x, y = np.meshgrid(np.arange(50.0, 800.0, 100.0), np.arange(50.0, 600.0, 100.0))
@@ -117,8 +120,11 @@ class Inversion(Case):
         self.write_data(columns=[rng.normal(0.5, 0.2, 48), rng.normal(0.0, 2.0, 48)])
         models = []
         for name in ("lattice", "direct", "automatic"):
-            model, summary, _ = self.invert("--beta", "0.05", "--operator", name, out=name)
+            model, summary, text = self.invert("--beta", "0.05", "--operator", name, "--tolerance", "1e-5",
+                                               out=name)
             models.append(model)
+            used = "direct" if name == "direct" else "lattice"
+            self.assertIn(f"note: --tolerance has no effect with --operator {used}", text)
             self.assertEqual(summary["operator"]["name"], "direct" if name == "direct" else "lattice")
         self.assertLess(summary["operator"]["error"], 1e-10)
         np.testing.assert_allclose(models[0], models[1], atol=1e-6 * np.abs(models[1]).max())
@@ -204,6 +210,8 @@ class Inversion(Case):
         for more, words in ((["--errors", "1", "--trend", "gz:1,gzz:1"], "--trend has no effect on gzz"),
                             (["--errors", "gz:1,gzz:2"], "--errors has no effect on gzz"),
                             (["--errors", "1", "--compact", "9"], "compact rounds without bounds"),
+                            (["--errors", "1", "--operator", "direct", "--tolerance", "1e-5"],
+                             "--tolerance has no effect with --operator direct"),
                             (["--errors", "1", "--rounds", "4"], "--rounds has no effect without --compact"),
                             (["--errors", "1", "--bounds", "0:0.3"], "bounds allow no density beyond 0.3")):
             self.assertIn("note: " + words, self.call(*plan, *more).stdout)
@@ -239,6 +247,12 @@ class Inversion(Case):
         np.testing.assert_array_equal(again, model)
         self.assertEqual(summary["result"]["compact_rounds"], 3)
         self.assert_same_files(["history.csv", "predicted.csv"], "whole", "part")
+        self.refuse(["--data", "data.csv", "--errors", "gz:0.02,gzz:0.5", "--trend", "gz:1", *MESH,
+                     *arguments, "--rounds", "2", "--resume", "--out", "part"],
+                    "--rounds is 2, and the run to resume has 3 compact rounds")
+        self.assert_same_files(["history.csv", "predicted.csv", "model.npy"], "whole", "part")
+        with open(self.path("part/summary.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["result"]["compact_rounds"], 3)
         done = self.call("--data", "data.csv", "--errors", "1", *MESH, "--resume", "--out", "part",
                          "--no-plot")
         self.assertEqual(done.returncode, 2)
@@ -319,11 +333,19 @@ class BadInput(Case):
         for bad in (np.nan, np.inf):
             np.save(self.path("ground.npy"), np.array([[300.0, bad], [300.0, 300.0]]))
             self.refuse([*good, "--topography", "ground.npy,0,0,800,600"],
-                        f"topography: an elevation is {bad} ")
+                        f"{self.name}: --topography ground.npy: an elevation is {bad} ")
+        np.save(self.path("ground.npy"), np.full((2, 2), 300.0))
+        self.refuse([*good, "--topography", "ground.npy,0,0,400,600"],
+                    f"{self.name}: --topography ground.npy: it runs from x = 0 to 400 m and does not cover x")
+        np.save(self.path("ground.npy"), np.full((2, 2), -5000.0))
+        self.refuse([*good, "--topography", "ground.npy,0,0,800,600"],
+                    f"{self.name}: --mesh: no cell is left")
         mask = np.ones((4, 6, 8))
         mask[0, 0, 2] = np.nan
         np.save(self.path("mask.npy"), mask)
         self.refuse([*good, "--mask", "mask.npy"], "--mask mask.npy: the value of cell 3 is no number")
+        np.save(self.path("mask.npy"), np.ones((4, 6, 8), complex))
+        self.refuse([*good, "--mask", "mask.npy"], "--mask: 'mask.npy' holds complex128")
         self.refuse([*good, "--smooth", "0", "--small", "0"], "all are 0")
         self.refuse(["--data", "none.csv", "--errors", "1", *MESH], "none.csv")
 

@@ -356,6 +356,8 @@ TEST(InversionStages, ResumeWithTheSameBits) {
   EXPECT_TRUE(state.done);
   Inversion fourth(*survey.field, survey.problem, more);
   EXPECT_EQ(state.model, run(fourth).model);
+  // fewer rounds
+  EXPECT_THROW(second.extend(state), InputError);
 }
 
 TEST(InversionStates, ReturnFromTheirFiles) {

@@ -174,6 +174,11 @@ class Calls(unittest.TestCase):
         )
         support.expect_progress_to_end(self, invert)
 
+    def test_a_tolerance_without_multipoles_is_said(self):
+        arguments = {"stations": stations(), "errors": 0.02, "mesh": BOX, "beta": 1.0, "iterations": 1}
+        with self.assertWarnsRegex(UserWarning, "^tolerance has no effect on the operator lattice$"):
+            moho.invert_gravity(data("gz"), tolerance=1e-5, **arguments)
+
     def test_refuses_in_words(self):
         arguments = {"stations": stations(), "errors": 0.02, "mesh": BOX, "components": "gz,gzz"}
 

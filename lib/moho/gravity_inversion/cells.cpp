@@ -76,12 +76,12 @@ bool is_inside_mesh(const Cells& cells, const std::vector<std::int64_t>& unknown
 }  // namespace
 
 double Ground::at(double x, double y) const {
-  const auto along = [](double value, double first, double step, std::int64_t count,
-                        const char* axis) {
+  const auto along = [&](double value, double first, double step, std::int64_t count,
+                         const char* axis) {
     const double q = count > 1 ? (value - first) / step : 0.0;
     const double last = static_cast<double>(count - 1);
     if (count > 1 && !(q >= -0.5 && q <= last + 0.5)) {
-      throw InputError(concat("topography: it runs from ", axis, " = ", first, " to ",
+      throw InputError(concat(name, ": it runs from ", axis, " = ", first, " to ",
                               first + step * last, " m and does not cover ", axis, " = ", value,
                               " m (allowed: elevations over the whole mesh)"));
     }
@@ -145,7 +145,7 @@ Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned ch
   if (ground != nullptr) {
     for (const double height : ground->elevation) {
       if (std::isfinite(height)) continue;
-      throw InputError(concat("topography: an elevation is ", height,
+      throw InputError(concat(ground->name, ": an elevation is ", height,
                               " (allowed: finite numbers, in m): interpolate it"));
     }
     for (std::int64_t j = 0; j < ny; ++j) {

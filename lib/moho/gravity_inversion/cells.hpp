@@ -14,13 +14,14 @@ namespace moho::gravity_inversion {
 
 /// Elevations of the ground on a lattice, bilinear between its points.
 struct Ground {
-  std::int64_t nx = 0;            ///< points along x
-  std::int64_t ny = 0;            ///< points along y
-  double x0 = 0.0;                ///< x of the first point, m
-  double y0 = 0.0;                ///< y of the first point, m
-  double dx = 0.0;                ///< distance along x, m
-  double dy = 0.0;                ///< distance along y, m
-  std::vector<double> elevation;  ///< m above z = 0, x fastest
+  std::int64_t nx = 0;              ///< points along x
+  std::int64_t ny = 0;              ///< points along y
+  double x0 = 0.0;                  ///< x of the first point, m
+  double y0 = 0.0;                  ///< y of the first point, m
+  double dx = 0.0;                  ///< distance along x, m
+  double dy = 0.0;                  ///< distance along y, m
+  std::vector<double> elevation;    ///< m above z = 0, x fastest
+  std::string name = "topography";  ///< in messages
 
   /// Returns the elevation at a position. \throws InputError outside of the
   /// lattice

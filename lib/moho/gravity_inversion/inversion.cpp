@@ -439,6 +439,11 @@ void Inversion::next_round(InversionState& state, double found) const {
 }
 
 void Inversion::extend(InversionState& state) const {
+  if (state.round > m_options.rounds) {
+    throw InputError(concat(m_options.names("rounds"), " is ", m_options.rounds,
+                            ", and the run to resume has ", state.round,
+                            " compact rounds (allowed: ", state.round, " or more)"));
+  }
   if (state.round >= 0) state.done = state.round >= m_options.rounds;
 }
 

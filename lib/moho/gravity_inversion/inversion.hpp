@@ -128,6 +128,7 @@ class Inversion {
   ///        iterations of this minimisation
   void advance(InversionState& state, const Progress& progress = {});
   /// Goes on with a state that has ended if the options have more compact rounds.
+  /// \throws InputError if the options have fewer rounds than the state
   void extend(InversionState& state) const;
   /// Returns the fit of a model; one product.
   Fit fit(const std::vector<double>& model);

@@ -229,6 +229,8 @@ def invert_gravity(
             if callback is not None and _arrays.is_true(callback(steps[-1])):
                 break
         found = inversion.result()
+        if tolerance is not None and found["operator"] != "fmm":
+            warnings.warn(f"tolerance has no effect on the operator {found['operator']}", stacklevel=2)
         if found["advice"]:
             warnings.warn(found["advice"], stacklevel=2)
         return _result(found, shape, values.shape, steps)
