@@ -79,6 +79,26 @@ class Local(DistributeCase):
         self.assert_there([1, 2])
         self.assertIn("note: --job-memory has no effect at site here", done.stdout)
 
+    def test_resume_takes_the_shots_of_the_journal(self):
+        self.go("1-4", what="fail:2,3", status=1)
+        words = self.words("", what="fail:3")
+        del words[words.index("--shots"):words.index("--shots") + 2]
+        self.refuse(words, "--shots is missing: name the shots")
+        words.insert(0, "--resume")
+        words[-1] = "fail:2,3"  # the command is that of the journal
+        done = self.call(*words)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual([self.runs(shot) for shot in (1, 4, 5)], [1, 1, 0])
+        self.assertIn("2 shots have no result", done.stdout + done.stderr)
+
+    def test_collecting_keeps_other_files_of_the_folder(self):
+        os.mkdir(self.path("got"))
+        self.write("got/notes.txt", "mine")
+        self.go("1-2")
+        self.assert_there([1, 2])
+        with open(self.path("got/notes.txt")) as file:
+            self.assertEqual(file.read(), "mine")
+
     def test_unusable_input_ends_the_run(self):
         done = self.go("1-50", what="bad:1", status=2)
         self.assertIn("shot 1", done.stderr)
@@ -295,26 +315,6 @@ class BadInput(DistributeCase):
                       self.words("1-2", "--input", "a\nb")):
             self.refuse(words, "\\n")
             self.assertEqual(self.call(*words).stderr.count("\n"), 1)
-
-    def test_resume_takes_the_shots_of_the_journal(self):
-        self.go("1-4", what="fail:2,3", status=1)
-        words = self.words("", what="fail:3")
-        del words[words.index("--shots"):words.index("--shots") + 2]
-        self.refuse(words, "--shots is missing: name the shots")
-        words.insert(0, "--resume")
-        words[-1] = "fail:2,3"  # the command is that of the journal
-        done = self.call(*words)
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertEqual([self.runs(shot) for shot in (1, 4, 5)], [1, 1, 0])
-        self.assertIn("2 shots have no result", done.stdout + done.stderr)
-
-    def test_collecting_keeps_other_files_of_the_folder(self):
-        os.mkdir(self.path("got"))
-        self.write("got/notes.txt", "mine")
-        self.go("1-2")
-        self.assert_there([1, 2])
-        with open(self.path("got/notes.txt")) as file:
-            self.assertEqual(file.read(), "mine")
 
     def test_journals(self):
         self.go("1-2")

@@ -146,7 +146,8 @@ class LocalJobs : public JobSystem {
 
 /// \brief Jobs as threads of this process, for work given as a function.
 ///
-/// Threads end with the process. A resumed run submits their jobs anew.
+/// Threads end with the process. A resumed run submits their jobs anew. A function is not ended at
+/// the time limit of its job: a shot that would not end in time is not started.
 class ThreadJobs : public JobSystem {
  public:
   /// \param options folder of the site, and the function that computes a shot
@@ -158,6 +159,7 @@ class ThreadJobs : public JobSystem {
   std::vector<std::string> find(const Batch& batch) override;
   std::vector<JobStatus> query(const std::vector<std::string>& ids) override;
   void cancel(const std::vector<std::string>& ids) override;
+  bool limits_memory() const override { return false; }
   std::int64_t max_jobs() const override { return 1000; }
   std::pair<double, double> query_intervals() const override { return {0.002, 0.01}; }
   double unknown_timeout() const override { return 0.0; }
