@@ -5,6 +5,25 @@
 
 namespace moho::examples::migrate_shots {
 
+std::string zero_image_text(const std::string& mute, double time) {
+  if (mute == "none") {
+    return concat("--time: the image is zero, as waves of sources and data do not meet within the ",
+                  time, " s of the run: give a longer one");
+  }
+  return concat("--mute ", mute, ": the image is zero, as no sample of the ", time,
+                " s of the run is left: change it, or --time");
+}
+
+void note_columns(std::vector<std::string>& notes, const std::vector<double>& asked,
+                  const std::vector<double>& nodes) {
+  std::string moved;
+  for (std::size_t k = 0; k < asked.size(); ++k) {
+    if (std::abs(asked[k] - nodes[k]) < 1e-6 * (1.0 + std::abs(asked[k]))) continue;
+    moved += concat(moved.empty() ? "" : ", ", asked[k], " m is at ", nodes[k], " m");
+  }
+  if (!moved.empty()) notes.push_back("note: --columns are at the nearest nodes: " + moved);
+}
+
 namespace {
 
 void replace(std::string& text, std::string_view from, std::string_view to) {

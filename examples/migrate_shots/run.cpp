@@ -155,6 +155,7 @@ class Program {
     m_scratch = m_o.snapshot_folder.empty() ? m_session.folder() / ".moho_snapshots"
                                             : fs::path(m_o.snapshot_folder);
     m_job.offsets = rtm::offsets_at(m_job.grid, m_o.columns, m_o.offset, "--columns", "--offset");
+    note_columns(m_data.notes, m_o.columns, rtm::column_positions(m_job.grid, m_job.offsets));
 
     m_session.will_write(names());
     m_entries.resize(m_job.shots.size());
@@ -424,8 +425,7 @@ class Program {
                              : rtm::stack_part<T, Dim>(host(), m_job.grid, shots, part));
     }
     if (std::all_of(m_sums[0].begin(), m_sums[0].end(), [](T v) { return v == T(0); })) {
-      throw InputError(concat("--mute ", m_o.mute_text, ": the image is zero, as no sample of the ",
-                              m_data.time, " s of the run is left: change it, or --time"));
+      throw InputError(zero_image_text(m_o.mute_text, m_data.time));
     }
     stack_gathers(grown);
     m_added.close();
@@ -539,9 +539,10 @@ class Program {
     io::write_npy(m_session.folder() / "offsets.npy", m_offsets.data(), {columns, count, depths});
     m_session.wrote("offsets.npy");
     const double apart = static_cast<double>(m_job.offsets.apart) * m_job.grid.spacing[0];
-    m_session.summary["offsets"] = Json::object({{"columns", m_o.columns},
-                                                 {"first", -apart * static_cast<double>(count / 2)},
-                                                 {"apart", apart}});
+    m_session.summary["offsets"] =
+        Json::object({{"columns", rtm::column_positions(m_job.grid, m_job.offsets)},
+                      {"first", -apart * static_cast<double>(count / 2)},
+                      {"apart", apart}});
     if (!m_o.angles) return;
     const std::vector<double> angles = write_angle_gathers(
         m_session, m_offsets, columns, count, depths, apart, m_job.grid.spacing[Dim - 1]);

@@ -130,6 +130,16 @@ class Options(test_migrate_shots.Case):
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn("--mute arrivals: the image is zero, as no sample of the 0.2 s of the run is left",
                       done.stderr)
+        survey = ["0.002" if text == "0.6" else text for text in self.survey]
+        done = self.call("--vp", "smooth.npy", *survey, *self.shots, "--mute", "none", "--no-plot")
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("--time: the image is zero, as waves of sources and data do not meet within the 0.002 s",
+                      done.stderr)
+
+    def test_columns_are_at_nodes(self):
+        r = self.migrate(*self.shots, "--columns", "400,404")
+        self.assertIn("note: --columns are at the nearest nodes: 404 m is at 400 m", r.text)
+        self.assertEqual(r.summary["offsets"]["columns"], [400.0, 400.0])
 
     def test_moving_says_what_it_left_out(self):
         r = self.succeed("--vp", "smooth.npy", *self.survey, *self.shots[:-1], "-400,20:400,20:5", "--moving",

@@ -33,6 +33,7 @@ TEST(OffsetsAt, HalfOffsetsAreNodes) {
   EXPECT_EQ(offsets.apart, 1);
   ASSERT_EQ(offsets.columns.size(), 2u);
   EXPECT_EQ(offsets.columns[1][0], 60);
+  EXPECT_EQ(rtm::column_positions(grid, offsets), (std::vector<double>{500.0, 600.0}));
   EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 0.0).largest, 12);
   EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 5.0).largest, 1);
   EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 304.0).largest, 30);

@@ -68,4 +68,16 @@ OffsetOptions<Dim> offsets_at(const Grid<Dim>& grid, const std::vector<double>& 
   return offsets;
 }
 
+/// Returns the positions of the columns of gathers: x, in 3D x and y, of each, m.
+template <int Dim>
+std::vector<double> column_positions(const Grid<Dim>& grid, const OffsetOptions<Dim>& offsets) {
+  std::vector<double> positions;
+  for (const Index<Dim>& column : offsets.columns) {
+    for (int d = 0; d < Dim - 1; ++d) {
+      positions.push_back(grid.origin[d] + static_cast<double>(column[d]) * grid.spacing[d]);
+    }
+  }
+  return positions;
+}
+
 }  // namespace moho::rtm
