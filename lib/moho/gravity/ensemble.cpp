@@ -14,6 +14,9 @@ std::vector<double> mesh_prisms(const RegularMesh& mesh, const std::vector<doubl
                             " x ", mesh.cells[2], ")"));
   }
   std::vector<double> rows;
+  rows.reserve(
+      7 * static_cast<std::size_t>(std::count_if(densities.begin(), densities.end(),
+                                                 [](double density) { return density != 0.0; })));
   std::int64_t at = 0;
   for (std::int64_t k = 0; k < mesh.cells[2]; ++k) {
     for (std::int64_t j = 0; j < mesh.cells[1]; ++j) {

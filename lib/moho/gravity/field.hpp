@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,22 +43,84 @@ struct FieldResult {
   std::size_t budget = 0;       ///< bytes allowed in the space
 };
 
-template <class T, class Memory>
-FieldResult compute_field(const Instance<Memory>& exec, const FieldJob& job);
+namespace detail {
 
-/// Returns the largest difference of results from direct sums at some stations; -1 without memory.
+/// Direct sums of a job's prisms at stations on the host.
+/// \param options instead of the job's \param results components x stations, on the host
+/// \param phases receives "transfer" and the phases of forward()
+template <class T, class Memory>
+Report sum_directly(const Instance<Memory>& exec, const FieldJob& job,
+                    const std::vector<double>& stations, const Options& options,
+                    std::vector<double>& results, PhaseTimes& phases) {
+  using Exec = Instance<Memory>;
+  const std::size_t count = stations.size() / 3, components = job.components.size();
+  StationView<Memory> places;
+  PrismView<Memory> prisms;
+  DensityView<Memory> densities;
+  ResultView<Memory> sums;
+  {
+    ScopedPhase<Exec> phase(exec, phases, "transfer");
+    places = to_space<StationView<Memory>>(exec, stations, "stations", count);
+    if (job.regular) {
+      densities =
+          to_space<DensityView<Memory>>(exec, job.densities, "densities", job.densities.size());
+    } else {
+      prisms = to_space<PrismView<Memory>>(exec, job.prisms, "prisms", job.prisms.size() / 7);
+    }
+    if constexpr (is_host_memory<Memory>) {
+      sums = ResultView<Memory>(results.data(), components, count);
+    } else {
+      sums = allocate<ResultView<Memory>>(exec, "results", components, count);
+    }
+  }
+  Report report = job.regular
+                      ? forward<T>(exec, job.mesh, densities, places, job.components, sums, options)
+                      : forward<T>(exec, prisms, places, job.components, sums, options);
+  for (const auto& [phase, seconds] : report.times.phases()) {
+    const auto colon = phase.rfind(':');
+    phases.add(colon == std::string::npos ? phase : phase.substr(colon + 1), seconds);
+  }
+  if constexpr (!is_host_memory<Memory>) {
+    ScopedPhase<Exec> phase(exec, phases, "transfer");
+    using Host = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace,
+                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    copy(exec, Host(results.data(), components, count), sums);
+    exec.fence();
+  }
+  return report;
+}
+
+/// Returns true if a job has no prisms, or densities that are all zero.
+inline bool is_without_mass(const FieldJob& job) {
+  return job.regular ? std::all_of(job.densities.begin(), job.densities.end(),
+                                   [](double density) { return density == 0.0; })
+                     : job.prisms.empty();
+}
+
+}  // namespace detail
+
+/// \brief Returns the largest difference of results from direct sums at some stations; -1 without
+/// memory. \param memory receives the bytes of the sums, if they are more; or null
 template <class Memory>
 double difference_from_sums(const Instance<Memory>& exec, const FieldJob& job,
-                            const std::vector<double>& results) {
+                            const std::vector<double>& results, std::size_t* memory = nullptr) {
   const std::size_t stations = job.stations.size() / 3;
   const std::vector<std::size_t> chosen = spread_stations(stations, 12);
-  FieldJob some = job;
-  some.stations = stations_at(job.stations, chosen);
-  some.options.strategy = Strategy::tiles;
-  some.options.progress = [&exec](double, const std::string&) { exec.check_stop(); };
+  const std::vector<double> places = stations_at(job.stations, chosen);
+  Options options = job.options;
+  options.strategy = Strategy::tiles;
+  options.progress = [&exec](double, const std::string&) { exec.check_stop(); };
+  if (options.memory_budget == 0 && job.sharing > 1) {
+    options.memory_budget = memory_budget(exec, 0, job.sharing);
+  }
+  std::vector<double> sums(job.components.size() * chosen.size(), 0.0);
   try {
-    return largest_difference(results, compute_field<double>(exec, some).results, chosen,
-                              job.components.size());
+    PhaseTimes phases;
+    if (!detail::is_without_mass(job)) {
+      const Report report = detail::sum_directly<double>(exec, job, places, options, sums, phases);
+      if (memory != nullptr) *memory = std::max(*memory, report.memory);
+    }
+    return largest_difference(results, sums, chosen, job.components.size());
   } catch (const MemoryError&) {
     return -1.0;
   }
@@ -90,16 +153,33 @@ void compute_on_lattice(const Instance<Memory>& exec, const FieldJob& job, const
     ScopedPhase<Instance<Memory>> phase(exec, out.phases, "sum");
     field->apply(job.densities, out.results);
   }
+  field.reset();
   {
     ScopedPhase<Instance<Memory>> phase(exec, out.phases, "check");
-    out.report.difference = difference_from_sums(exec, job, out.results);
+    out.report.difference = difference_from_sums(exec, job, out.results, &out.report.memory);
   }
   if (options.progress) options.progress(1.0, "Fourier transforms");
 }
 
-/// Returns the prisms with mass of a job.
-inline std::vector<double> rows_of(const FieldJob& job) {
-  return job.regular ? mesh_prisms(job.mesh, job.densities) : job.prisms;
+/// Computes the product of an operator with densities on the host.
+/// \param results components x stations, on the host
+template <class Memory>
+void apply_to_host(const Instance<Memory>& exec, FmmOperator<Memory>& field,
+                   const std::vector<double>& densities, std::vector<double>& results) {
+  const auto there = to_space<DensityView<Memory>>(exec, densities, "densities", densities.size());
+  const std::size_t components = field.components().size();
+  const auto stations = static_cast<std::size_t>(field.stations());
+  if constexpr (is_host_memory<Memory>) {
+    field.apply(exec, there, ResultView<Memory>(results.data(), components, stations));
+    exec.fence();
+  } else {
+    const auto sums = allocate<ResultView<Memory>>(exec, "results", components, stations);
+    field.apply(exec, there, sums);
+    using Host = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace,
+                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    copy(exec, Host(results.data(), components, stations), sums);
+    exec.fence();
+  }
 }
 
 /// compute_field() by Strategy::fmm. \returns false if direct sums need less work and
@@ -107,41 +187,55 @@ inline std::vector<double> rows_of(const FieldJob& job) {
 template <class Memory>
 bool compute_by_fmm(const Instance<Memory>& exec, const FieldJob& job, const Options& options,
                     bool only_if_cheaper, FieldResult& out) {
-  const std::vector<double> rows = rows_of(job);
-  std::vector<double> densities;
-  for (std::size_t k = 6; k < rows.size(); k += 7) densities.push_back(rows[k]);
+  const auto masses = job.regular ? std::count_if(job.densities.begin(), job.densities.end(),
+                                                  [](double density) { return density != 0.0; })
+                                  : static_cast<std::ptrdiff_t>(job.prisms.size() / 7);
+  const auto stations = static_cast<std::int64_t>(job.stations.size() / 3);
+  // densities and, of a mesh or on devices, rows
+  const bool copies = job.regular || !is_host_memory<Memory>;
+  const double held = (copies ? 64.0 : 8.0) * static_cast<double>(masses);
+  check_budget(held, budget_of(options, memory_budget(exec), 0), fmm_name(masses, stations));
   FmmOptions of;
   of.constant = options.constant;
   of.tolerance = options.tolerance;
   of.far_tolerance = options.far_tolerance;
   of.memory_budget = options.memory_budget;
+  if (of.memory_budget > 0) {
+    of.memory_budget = std::max<std::size_t>(of.memory_budget - static_cast<std::size_t>(held), 1);
+  }
   of.part = options.part;
   of.parts = options.parts;
-  if (options.check_overlaps && !job.regular) {
-    refuse_overlaps(rows.data(), static_cast<std::int64_t>(densities.size()));
-  }
+  std::vector<double> of_mesh, densities;
+  if (job.regular) of_mesh = mesh_prisms(job.mesh, job.densities);
+  const std::vector<double>& rows = job.regular ? of_mesh : job.prisms;
+  densities.reserve(static_cast<std::size_t>(masses));
+  for (std::size_t k = 6; k < rows.size(); k += 7) densities.push_back(rows[k]);
+  if (options.check_overlaps && !job.regular) refuse_overlaps(rows.data(), masses);
   if (options.progress) options.progress(0.0, "trees of prisms and stations");
-  std::unique_ptr<FmmFieldOperator<Memory>> field;
+  std::optional<FmmOperator<Memory>> field;
   {
     ScopedPhase<Instance<Memory>> phase(exec, out.phases, "prepare");
-    field =
-        std::make_unique<FmmFieldOperator<Memory>>(exec, rows, job.stations, job.components, of);
+    field.emplace(
+        exec, to_space<PrismView<Memory>>(exec, rows, "prisms", densities.size()),
+        to_space<StationView<Memory>>(exec, job.stations, "stations", job.stations.size() / 3),
+        job.components, of);
   }
-  const double pairs =
-      static_cast<double>(densities.size()) * static_cast<double>(job.stations.size() / 3);
-  if (only_if_cheaper && !(field->field().report().work < pairs)) return false;
+  out.report.memory = static_cast<std::size_t>(held) + field->most_bytes();
+  const double pairs = static_cast<double>(masses) * static_cast<double>(stations);
+  if (only_if_cheaper && !(field->report().work < pairs)) return false;
   out.report.strategy = Strategy::fmm;
-  out.report.stations = static_cast<std::int64_t>(job.stations.size() / 3);
-  out.report.prisms = static_cast<std::int64_t>(std::count_if(
-      densities.begin(), densities.end(), [](double density) { return density != 0.0; }));
-  out.report.memory = field->bytes();
+  out.report.stations = stations;
+  out.report.prisms = std::count_if(densities.begin(), densities.end(),
+                                    [](double density) { return density != 0.0; });
   {
     ScopedPhase<Instance<Memory>> phase(exec, out.phases, "sum");
-    field->apply(densities, out.results);
+    apply_to_host(exec, *field, densities, out.results);
   }
+  field.reset();
+  of_mesh = {};
   if (options.parts == 1) {
     ScopedPhase<Instance<Memory>> phase(exec, out.phases, "check");
-    out.report.difference = difference_from_sums(exec, job, out.results);
+    out.report.difference = difference_from_sums(exec, job, out.results, &out.report.memory);
   }
   if (options.progress) options.progress(1.0, "fast multipole method");
   return true;
@@ -180,7 +274,6 @@ bool may_take_fmm(const Instance<Memory>& exec, const FieldJob& job) {
 /// what the strategy needs
 template <class T, class Memory>
 FieldResult compute_field(const Instance<Memory>& exec, const FieldJob& job) {
-  using Exec = Instance<Memory>;
   FieldResult out;
   out.device = device_name(exec);
   out.threads = exec.concurrency();
@@ -194,10 +287,7 @@ FieldResult compute_field(const Instance<Memory>& exec, const FieldJob& job) {
   out.budget = memory_budget(exec, options.memory_budget, job.sharing);
   if (options.memory_budget == 0 && job.sharing > 1) options.memory_budget = out.budget;
   // With fewer prisms than ranks this one may have none.
-  const bool none = job.regular ? std::all_of(job.densities.begin(), job.densities.end(),
-                                              [](double density) { return density == 0.0; })
-                                : job.prisms.empty();
-  if (none) return out;
+  if (detail::is_without_mass(job)) return out;
 
   if (options.strategy == Strategy::lattice) {
     if constexpr (std::is_same_v<T, double>) {
@@ -224,39 +314,9 @@ FieldResult compute_field(const Instance<Memory>& exec, const FieldJob& job) {
       }
     }
   }
-  StationView<Memory> places;
-  PrismView<Memory> prisms;
-  DensityView<Memory> densities;
-  ResultView<Memory> results;
-  {
-    ScopedPhase<Exec> phase(exec, out.phases, "transfer");
-    places = detail::to_space<StationView<Memory>>(exec, job.stations, "stations", stations);
-    if (job.regular) {
-      densities = detail::to_space<DensityView<Memory>>(exec, job.densities, "densities",
-                                                        job.densities.size());
-    } else {
-      prisms =
-          detail::to_space<PrismView<Memory>>(exec, job.prisms, "prisms", job.prisms.size() / 7);
-    }
-    if constexpr (is_host_memory<Memory>) {
-      results = ResultView<Memory>(out.results.data(), components, stations);
-    } else {
-      results = allocate<ResultView<Memory>>(exec, "results", components, stations);
-    }
-  }
-  out.report = job.regular
-                   ? forward<T>(exec, job.mesh, densities, places, job.components, results, options)
-                   : forward<T>(exec, prisms, places, job.components, results, options);
-  for (const auto& [phase, seconds] : out.report.times.phases()) {
-    const auto colon = phase.rfind(':');
-    out.phases.add(colon == std::string::npos ? phase : phase.substr(colon + 1), seconds);
-  }
-  if constexpr (!is_host_memory<Memory>) {
-    ScopedPhase<Exec> phase(exec, out.phases, "transfer");
-    using Host = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace,
-                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    copy(exec, Host(out.results.data(), components, stations), results);
-  }
+  const std::size_t tried = out.report.memory;
+  out.report = detail::sum_directly<T>(exec, job, job.stations, options, out.results, out.phases);
+  out.report.memory = std::max(out.report.memory, tried);
   return out;
 }
 

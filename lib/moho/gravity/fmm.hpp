@@ -199,6 +199,8 @@ class FmmOperator {
   const Components& components() const { return m_components; }
   /// Returns the bytes allocated in the memory space.
   std::size_t bytes() const { return m_bytes; }
+  /// Returns the largest number of bytes allocated at a time, while the operator was made.
+  std::size_t most_bytes() const { return m_most_bytes; }
   /// Returns orders, nodes and pairs.
   const FmmReport& report() const { return m_report; }
 
@@ -226,8 +228,10 @@ class FmmOperator {
                const StationView<Memory>& stations, const FmmOptions& options);
   template <class Source>
   void plant(const Instance<Memory>& exec, const Source& source,
-             const StationView<Memory>& stations, const detail::Frame& frame);
-  void find_lists(const Instance<Memory>& exec, const detail::FmmOrders& orders);
+             const StationView<Memory>& stations, const detail::Frame& frame,
+             detail::MemoryTally& tally);
+  void find_lists(const Instance<Memory>& exec, const detail::FmmOrders& orders,
+                  detail::MemoryTally& tally);
   void allocate_sums(const Instance<Memory>& exec, const FmmOptions& options);
   void sum_moments(const Instance<Memory>& exec, bool transposed);
   void to_parents(const Instance<Memory>& exec, const Tree& tree);
@@ -242,7 +246,7 @@ class FmmOperator {
   Components m_components;
   std::int64_t m_prisms = 0, m_stations = 0, m_places = 0;
   std::int32_t m_begin = 0, m_end = 0;  // sorted stations of the part
-  std::size_t m_bytes = 0;
+  std::size_t m_bytes = 0, m_most_bytes = 0;
   FmmReport m_report;
   detail::Plan m_plan;
   detail::Distances<double> m_limits{};

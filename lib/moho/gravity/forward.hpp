@@ -13,7 +13,9 @@
 #include <moho/gravity/overlap.hpp>
 
 #include <algorithm>
+#include <string>
 #include <type_traits>
+#include <utility>
 
 namespace moho::gravity {
 
@@ -41,6 +43,34 @@ using text::counted;
 
 /// Throws MemoryError if the bytes exceed the budget.
 void check_budget(double bytes, double budget, const std::string& what);
+
+/// Bytes that are held, their peak, and the limit of both.
+class MemoryTally {
+ public:
+  /// \param limit bytes allowed \param what name of the owner in messages
+  MemoryTally(double limit, std::string what) : m_limit(limit), m_what(std::move(what)) {}
+  /// Adds bytes that are to be allocated. \throws MemoryError beyond the limit
+  void take(double bytes) {
+    check_budget(m_held + bytes, m_limit, m_what);
+    m_held += bytes;
+    m_most = std::max(m_most, m_held);
+  }
+  /// Releases bytes.
+  void give(double bytes) { m_held -= bytes; }
+  /// Adds bytes that are held temporarily. \throws MemoryError beyond the limit
+  void pass(double bytes) {
+    take(bytes);
+    give(bytes);
+  }
+  /// Returns the bytes that are held.
+  double held() const { return m_held; }
+  /// Returns the peak.
+  double most() const { return m_most; }
+
+ private:
+  double m_limit, m_held = 0.0, m_most = 0.0;
+  std::string m_what;
+};
 
 /// Throws InputError for options out of range, or results that are not components x stations.
 void check_options(const Options& options, const Components& components, std::size_t stations,

@@ -89,7 +89,14 @@ void magnetic_on_lattice(const Instance<Memory>& exec, const MagneticJob& job,
   check_magnetic_input({&job.mesh, job.densities}, job.remanence, job.stations, job.ambient);
   const Components gradient{Component::gxx, Component::gyy, Component::gzz,
                             Component::gxy, Component::gxz, Component::gyz};
-  const OperatorOptions of{1e-7, options.far_tolerance, options.memory_budget};
+  // the magnetisation along an axis, fields along all, a product of six components
+  const double held =
+      8.0 * (static_cast<double>(job.mesh.size()) + 9.0 * static_cast<double>(stations));
+  OperatorOptions of{1e-7, options.far_tolerance, options.memory_budget};
+  if (is_host_memory<Memory> && of.memory_budget > 0) {
+    check_budget(held, static_cast<double>(of.memory_budget), counted(job.mesh.size(), "prism"));
+    of.memory_budget = std::max<std::size_t>(of.memory_budget - static_cast<std::size_t>(held), 1);
+  }
   out.report.strategy = Strategy::lattice;
   out.report.stations = static_cast<std::int64_t>(stations);
   if (options.progress) options.progress(0.0, "spectra of the layers");
@@ -98,7 +105,8 @@ void magnetic_on_lattice(const Instance<Memory>& exec, const MagneticJob& job,
     ScopedPhase<Instance<Memory>> phase(exec, out.phases, "prepare");
     field = std::make_unique<LatticeOperator<Memory>>(exec, job.mesh, job.stations, gradient, of);
   }
-  out.report.memory = field->bytes();
+  out.report.memory =
+      field->bytes() + (is_host_memory<Memory> ? static_cast<std::size_t>(held) : 0);
   ScopedPhase<Instance<Memory>> phase(exec, out.phases, "sum");
   std::vector<double> fields(3 * stations, 0.0), product;
   for (int b = 0; b < 3; ++b) {

@@ -127,6 +127,15 @@ struct FmmTables {
   std::vector<std::int32_t> row_begin, row_monomial, column_begin, column_row;
   std::vector<double> row_value, column_value;
   /// @}
+
+  /// Returns the bytes of all lists.
+  double bytes() const {
+    const auto of = [](const auto&... lists) {
+      return (0.0 + ... + static_cast<double>(lists.size() * sizeof(lists[0])));
+    };
+    return of(rows, powers, exchange, inverse, shift, root, upward, row_begin, row_monomial,
+              column_begin, column_row, row_value, column_value);
+  }
 };
 
 /// Returns the tables of an order, which are computed once.

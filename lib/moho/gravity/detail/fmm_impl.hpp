@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace moho::gravity {
@@ -39,10 +40,14 @@ struct SortedKeys {
   Kokkos::View<std::int64_t*, Memory> order;
 };
 
-/// Sorts the keys that a body sets.
+/// Takes sorted keys apart; no other view may hold them.
 template <class Memory>
-SortedKeys<Memory> take_sorted(const Instance<Memory>& exec, Kokkos::View<KeyOf*, Memory> keys) {
+SortedKeys<Memory> take_sorted(const Instance<Memory>& exec, Kokkos::View<KeyOf*, Memory> keys,
+                               MemoryTally& tally) {
   const auto count = keys.extent(0);
+  // keys and their copy; then keys, and what is taken from them
+  tally.pass((sizeof(KeyOf) + 2 * sizeof(std::uint64_t) + sizeof(std::int64_t)) *
+             static_cast<double>(count));
   sort_keys(exec, keys);
   SortedKeys<Memory> sorted;
   const auto only =
@@ -54,10 +59,27 @@ SortedKeys<Memory> take_sorted(const Instance<Memory>& exec, Kokkos::View<KeyOf*
   return sorted;
 }
 
+/// Uploads a new tree, whose bytes are added to the tally.
+template <class Memory>
+void upload_tree(const Instance<Memory>& exec, FmmTreeIn<Memory>& tree, MemoryTally& tally) {
+  const auto bytes = [](std::size_t nodes, std::size_t leaves) {
+    return static_cast<double>(sizeof(FmmNode) * nodes + sizeof(std::int32_t) * leaves);
+  };
+  const auto &nodes = tree.tree.nodes, &leaves = tree.tree.leaves;
+  tally.take(bytes(nodes.size(), leaves.size()));
+  if (is_host_memory<Memory>) tally.take(bytes(nodes.capacity(), leaves.capacity()));
+  tree.nodes = upload(exec, nodes, "moho::gravity::nodes");
+  tree.leaves = upload(exec, leaves, "moho::gravity::leaves");
+}
+
 /// Sets the bounds of a tree from those of its leaves, and uploads it.
 template <class Memory>
 void bound_tree(const Instance<Memory>& exec, FmmTreeIn<Memory>& tree,
-                const Record<double>* records, const double* places) {
+                const Record<double>* records, const double* places, MemoryTally& tally) {
+  const auto leaves = static_cast<double>(sizeof(LeafBounds) * tree.tree.leaves.size());
+  const auto nodes = static_cast<double>(tree.tree.nodes.size());
+  tally.pass(leaves + sizeof(FmmNode) * nodes +
+             (is_host_memory<Memory> ? leaves + sizeof(LeafBounds) * nodes : 0.0));
   const auto bounds = allocate<Kokkos::View<LeafBounds*, Memory>>(exec, "moho::gravity::bounds",
                                                                   tree.tree.leaves.size());
   launch("moho::gravity::bound_leaves", exec, static_cast<std::int64_t>(tree.tree.leaves.size()),
@@ -130,29 +152,36 @@ void FmmOperator<Memory>::prepare(const Instance<Memory>& exec, const Source& so
   const detail::FmmOrders orders = detail::choose_orders(m_plan.mask, options.tolerance);
   m_report.order = orders.order;
   m_least = orders.derivatives;
-  // records, keys and their copies, stations
-  const double least =
-      120.0 * static_cast<double>(m_prisms) +
-      (100.0 + 8.0 * detail::count_of(m_plan.mask)) * static_cast<double>(m_stations);
-  const double budget = detail::budget_of(sums, memory_budget(exec), 0);
-  detail::check_budget(least, budget, detail::fmm_name(m_prisms, m_stations));
+  detail::MemoryTally tally(detail::budget_of(sums, memory_budget(exec), 0),
+                            detail::fmm_name(m_prisms, m_stations));
+  // records, order and sums of prisms; places, their stations and sums
+  tally.pass(80.0 * static_cast<double>(m_prisms) +
+             (32.0 + 8.0 * detail::count_of(m_plan.mask)) * static_cast<double>(m_stations));
   exec.check_stop();
+  // those of the process and, on hosts, those of this operator
+  tally.take((is_host_memory<Memory> ? 2.0 : 1.0) * detail::fmm_tables(orders.order).bytes());
   m_tables = detail::FmmTablesIn<Memory>(exec, detail::fmm_tables(orders.order));
   if constexpr (detail::has_matrix_units<Memory>) {
     m_tiles = {exec, detail::tiles_of(detail::fmm_tables(orders.order))};
   }
   detail::Frame frame;
   frame.axis = m_plan.axis;
-  plant(exec, source, stations, frame);
-  const double expansions =
-      8.0 * detail::fmm_count(orders.order) *
-      static_cast<double>(m_prism_tree.tree.nodes.size() + m_station_tree.tree.nodes.size());
-  m_bytes = static_cast<std::size_t>(least + expansions);
-  detail::check_budget(least + expansions, budget, detail::fmm_name(m_prisms, m_stations));
+  plant(exec, source, stations, frame, tally);
+  // expansions and sums
+  const double last =
+      8.0 *
+      (detail::fmm_count(orders.order) *
+           static_cast<double>(m_prism_tree.tree.nodes.size() + m_station_tree.tree.nodes.size()) +
+       detail::count_of(m_plan.mask) * static_cast<double>(m_places) +
+       static_cast<double>(m_prisms));
+  tally.pass(last);
   exec.check_stop();
-  find_lists(exec, orders);
+  find_lists(exec, orders, tally);
   exec.check_stop();
+  tally.take(last);
   allocate_sums(exec, options);
+  m_bytes = static_cast<std::size_t>(tally.held());
+  m_most_bytes = static_cast<std::size_t>(tally.most());
   const double tolerance =
       options.far_tolerance < 0.0 ? default_far_tolerance<double> : options.far_tolerance;
   const double far = detail::far_distance(m_plan.mask, tolerance);
@@ -163,35 +192,41 @@ void FmmOperator<Memory>::prepare(const Instance<Memory>& exec, const Source& so
 template <class Memory>
 template <class Source>
 void FmmOperator<Memory>::plant(const Instance<Memory>& exec, const Source& source,
-                                const StationView<Memory>& stations, const detail::Frame& frame) {
+                                const StationView<Memory>& stations, const detail::Frame& frame,
+                                detail::MemoryTally& tally) {
   using Keys = Kokkos::View<detail::KeyOf*, Memory>;
   const detail::FmmCube cube = detail::bounding_cube(exec, source, frame, stations);
   {
-    const auto keys =
-        allocate<Keys>(exec, "moho::gravity::keys", static_cast<std::size_t>(m_prisms));
+    tally.pass(2.0 * sizeof(detail::KeyOf) * static_cast<double>(m_prisms));
+    auto keys = allocate<Keys>(exec, "moho::gravity::keys", static_cast<std::size_t>(m_prisms));
     launch("moho::gravity::prism_keys", exec, m_prisms,
            detail::PrismKeys<Source>{source, frame, cube, keys.data()});
-    const auto sorted = detail::take_sorted<Memory>(exec, keys);
+    auto sorted = detail::take_sorted<Memory>(exec, std::move(keys), tally);
     m_order = sorted.order;
     m_prism_tree.tree = detail::split_keys(sorted.keys, detail::fmm_prisms_of_leaf, 1);
-    m_prism_tree.nodes = upload(exec, m_prism_tree.tree.nodes, "moho::gravity::nodes");
-    m_prism_tree.leaves = upload(exec, m_prism_tree.tree.leaves, "moho::gravity::leaves");
+    sorted = {};
+    detail::upload_tree(exec, m_prism_tree, tally);
+    tally.take((sizeof(std::int64_t) + sizeof(detail::Record<double>)) *
+               static_cast<double>(m_prisms));
     m_records = allocate<Kokkos::View<detail::Record<double>*, Memory>>(
         exec, "moho::gravity::records", static_cast<std::size_t>(m_prisms));
     launch("moho::gravity::pack_sorted", exec, m_prisms,
            detail::PackSorted<Source>{source, frame, m_order.data(), m_records.data()});
-    detail::bound_tree(exec, m_prism_tree, m_records.data(), nullptr);
+    detail::bound_tree(exec, m_prism_tree, m_records.data(), nullptr, tally);
   }
-  const auto keys =
-      allocate<Keys>(exec, "moho::gravity::keys", static_cast<std::size_t>(m_stations));
+  tally.pass(2.0 * sizeof(detail::KeyOf) * static_cast<double>(m_stations));
+  auto keys = allocate<Keys>(exec, "moho::gravity::keys", static_cast<std::size_t>(m_stations));
   launch("moho::gravity::station_keys", exec, m_stations,
          detail::StationKeys{stations.data(), frame, cube, keys.data()});
-  const auto sorted = detail::take_sorted<Memory>(exec, keys);
+  const auto sorted = detail::take_sorted<Memory>(exec, std::move(keys), tally);
   constexpr int padding = detail::fmm_padding<Memory>;
   m_station_tree.tree = detail::split_keys(sorted.keys, detail::fmm_stations_of_leaf, padding);
-  m_station_tree.nodes = upload(exec, m_station_tree.tree.nodes, "moho::gravity::nodes");
-  m_station_tree.leaves = upload(exec, m_station_tree.tree.leaves, "moho::gravity::leaves");
+  const double order =
+      (sizeof(std::int64_t) + sizeof(std::uint64_t)) * static_cast<double>(m_stations);
+  tally.take(order);
+  detail::upload_tree(exec, m_station_tree, tally);
   m_places = m_station_tree.tree.places;
+  tally.take(32.0 * static_cast<double>(m_places));
   m_packed = allocate<Kokkos::View<double*, Memory>>(exec, "moho::gravity::stations",
                                                      static_cast<std::size_t>(3 * m_places));
   m_station = allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::gravity::stations",
@@ -201,29 +236,34 @@ void FmmOperator<Memory>::plant(const Instance<Memory>& exec, const Source& sour
          detail::PackLeaves{m_station_tree.nodes.data(), m_station_tree.leaves.data(),
                             sorted.order.data(), stations.data(), frame, padding, m_places,
                             m_packed.data(), m_station.data()});
-  detail::bound_tree(exec, m_station_tree, nullptr, m_packed.data());
+  detail::bound_tree(exec, m_station_tree, nullptr, m_packed.data(), tally);
   exec.fence();
+  tally.give(order);
 }
 
 template <class Memory>
-void FmmOperator<Memory>::find_lists(const Instance<Memory>& exec,
-                                     const detail::FmmOrders& orders) {
+void FmmOperator<Memory>::find_lists(const Instance<Memory>& exec, const detail::FmmOrders& orders,
+                                     detail::MemoryTally& tally) {
   const auto nodes_of = [](const Tree& tree) {
     return static_cast<std::int64_t>(tree.tree.nodes.size());
   };
   detail::PairRules rules = detail::make_rules(orders);
   rules.prisms = m_prism_tree.nodes.data();
   rules.stations = m_station_tree.nodes.data();
-  const auto pairs = detail::find_pairs(exec, rules);
+  auto pairs = detail::find_pairs(exec, rules, tally);
   detail::check_pairs(std::max(pairs.far.extent(0), pairs.near.extent(0)));
-  m_far = detail::make_lists(exec, pairs.far, nodes_of(m_station_tree), true, true);
-  m_far_transposed = detail::make_lists(exec, pairs.far, nodes_of(m_prism_tree), false, true);
-  m_near = detail::make_lists(exec, pairs.near, nodes_of(m_station_tree), true, false);
-  m_near_transposed = detail::make_lists(exec, pairs.near, nodes_of(m_prism_tree), false, false);
-  m_bytes += 16 * (pairs.far.extent(0) + pairs.near.extent(0));
+  m_report.far_pairs = static_cast<std::int64_t>(pairs.far.extent(0));
+  m_far = detail::make_lists(exec, pairs.far, nodes_of(m_station_tree), true, true, tally);
+  m_far_transposed =
+      detail::make_lists(exec, pairs.far, nodes_of(m_prism_tree), false, true, tally);
+  tally.give(static_cast<double>(sizeof(detail::NodePair) * pairs.far.extent(0)));
+  pairs.far = {};
+  m_near = detail::make_lists(exec, pairs.near, nodes_of(m_station_tree), true, false, tally);
+  m_near_transposed =
+      detail::make_lists(exec, pairs.near, nodes_of(m_prism_tree), false, false, tally);
+  tally.give(static_cast<double>(sizeof(detail::NodePair) * pairs.near.extent(0)));
   m_report.prism_nodes = nodes_of(m_prism_tree);
   m_report.station_nodes = nodes_of(m_station_tree);
-  m_report.far_pairs = static_cast<std::int64_t>(pairs.far.extent(0));
   m_report.near_pairs = sum_of<double>(
       "moho::gravity::count_near", exec,
       static_cast<std::int64_t>(m_station_tree.tree.leaves.size()),

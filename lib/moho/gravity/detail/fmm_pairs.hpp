@@ -10,6 +10,7 @@
 
 #include <moho/gravity/detail/fmm_sort.hpp>
 #include <moho/gravity/detail/fmm_translation.hpp>
+#include <moho/gravity/forward.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -182,16 +183,21 @@ struct ListItems {
   }
 };
 
-/// Returns the lists of a tree with `nodes` nodes.
+/// Returns the lists of a tree with `nodes` nodes, whose bytes are added to the tally.
 template <class Memory>
 PairLists<Memory> make_lists(const Instance<Memory>& exec,
                              const Kokkos::View<NodePair*, Memory>& pairs, std::int64_t nodes,
-                             bool by_stations, bool far) {
+                             bool by_stations, bool far, MemoryTally& tally) {
   const char* const label = "moho::gravity::lists";
   const auto count = static_cast<std::int64_t>(pairs.extent(0));
+  const auto bytes = static_cast<double>(2 * sizeof(KeyOf)) * static_cast<double>(count);
+  tally.take(bytes);  // keys and their copy
   auto keys = allocate<Kokkos::View<KeyOf*, Memory>>(exec, label, pairs.extent(0));
   launch("moho::gravity::pair_keys", exec, count, PairKeys{pairs.data(), by_stations, keys.data()});
   sort_keys(exec, keys);
+  tally.give(0.5 * bytes);
+  tally.take((far ? sizeof(FarPair) : sizeof(std::int32_t)) * static_cast<double>(count) +
+             2.0 * sizeof(std::int32_t) * static_cast<double>(nodes + 1));
   PairLists<Memory> lists;
   using Numbers = Kokkos::View<std::int32_t*, Memory>;
   lists.begin = allocate<Numbers>(exec, label, static_cast<std::size_t>(nodes + 1));
@@ -210,6 +216,7 @@ PairLists<Memory> make_lists(const Instance<Memory>& exec,
   lists.items = Kokkos::subview(lists.items,
                                 Kokkos::make_pair(std::size_t(0), static_cast<std::size_t>(items)));
   exec.fence();
+  tally.give(0.5 * bytes);
   return lists;
 }
 
@@ -219,12 +226,14 @@ struct PairsOfTrees {
   Kokkos::View<NodePair*, Memory> far, near;
 };
 
-/// Returns the arrays of all rounds as one.
+/// Returns the arrays of all rounds as one; `rounds` are released.
 template <class Memory>
-Kokkos::View<NodePair*, Memory> join_rounds(
-    const Instance<Memory>& exec, const std::vector<Kokkos::View<NodePair*, Memory>>& rounds) {
+Kokkos::View<NodePair*, Memory> join_rounds(const Instance<Memory>& exec,
+                                            std::vector<Kokkos::View<NodePair*, Memory>>& rounds,
+                                            MemoryTally& tally) {
   std::size_t count = 0;
   for (const auto& round : rounds) count += round.extent(0);
+  tally.pass(static_cast<double>(sizeof(NodePair) * count));
   const auto all = allocate<Kokkos::View<NodePair*, Memory>>(exec, "moho::gravity::pairs", count);
   std::size_t at = 0;
   for (const auto& round : rounds) {
@@ -236,18 +245,22 @@ Kokkos::View<NodePair*, Memory> join_rounds(
     at += round.extent(0);
   }
   exec.fence();
+  rounds.clear();
   return all;
 }
 
-/// Returns all far and near pairs of two trees.
+/// Returns all far and near pairs of two trees, whose bytes are added to the tally.
 template <class Memory>
-PairsOfTrees<Memory> find_pairs(const Instance<Memory>& exec, const PairRules& rules) {
+PairsOfTrees<Memory> find_pairs(const Instance<Memory>& exec, const PairRules& rules,
+                                MemoryTally& tally) {
   using Pairs = Kokkos::View<NodePair*, Memory>;
   const char* const label = "moho::gravity::pairs";
   Pairs frontier = upload(exec, std::vector<NodePair>(1), label);  // both roots
+  tally.take(sizeof(NodePair));
   std::vector<Pairs> far, near;
   while (frontier.extent(0) > 0) {
     const auto count = static_cast<std::int64_t>(frontier.extent(0));
+    tally.take(sizeof(std::int32_t) * static_cast<double>(count));
     const auto what =
         allocate<Kokkos::View<std::int32_t*, Memory>>(exec, label, frontier.extent(0));
     launch("moho::gravity::classify_pairs", exec, count,
@@ -256,6 +269,7 @@ PairsOfTrees<Memory> find_pairs(const Instance<Memory>& exec, const PairRules& r
       PlacePairs pairs{kind, rules, frontier.data(), what.data(), nullptr};
       const auto found =
           sum_of<std::int64_t>("moho::gravity::count_pairs", exec, count, CountPairs{pairs});
+      tally.take(sizeof(NodePair) * static_cast<double>(found));
       const Pairs placed = allocate<Pairs>(exec, label, static_cast<std::size_t>(found));
       pairs.to = placed.data();
       if (found > 0) scan<std::int64_t>("moho::gravity::place_pairs", exec, count, pairs);
@@ -265,9 +279,13 @@ PairsOfTrees<Memory> find_pairs(const Instance<Memory>& exec, const PairRules& r
     near.push_back(place(PlacePairs::Kind::near));
     const Pairs next = place(PlacePairs::Kind::next);
     exec.fence();
+    tally.give((sizeof(std::int32_t) + sizeof(NodePair)) * static_cast<double>(count));
     frontier = next;
   }
-  return {join_rounds(exec, far), join_rounds(exec, near)};
+  PairsOfTrees<Memory> pairs;
+  pairs.far = join_rounds(exec, far, tally);
+  pairs.near = join_rounds(exec, near, tally);
+  return pairs;
 }
 
 }  // namespace moho::gravity::detail
