@@ -51,12 +51,95 @@ struct FieldIn {
   gravity::SharedOperator<Ranks>* shared = nullptr;  // with several ranks: the field
 };
 
+// True for conjugate gradients.
+bool is_linear(const Options& o) {
+  return o.inversion.solver == gravity_inversion::Solver::conjugate_gradients ||
+         (o.inversion.solver == gravity_inversion::Solver::automatic && !o.bounds);
+}
+
+// The reason why the transforms of a lattice cannot be used; empty: they can.
+std::string why_no_lattice(const Input& input) {
+  const auto& cells = input.problem.cells;
+  if (!cells.regular()) return "the cells are a list of prisms";
+  if (input.ground || cells.size() != cells.mesh.size()) {
+    return "cells of the mesh are cut or left out";
+  }
+  return gravity::find_lattice(cells.mesh, input.problem.stations).why;
+}
+
+// The operator that is tried first.
+Products first_products(const Options& o, const Input& input) {
+  const auto& problem = input.problem;
+  return gravity::choose_products(o.products, why_no_lattice(input).empty(), problem.cells.size(),
+                                  static_cast<std::int64_t>(problem.stations.size() / 3),
+                                  problem.components, o.space != "cuda");
+}
+
+// Memory of the input.
+MemoryEstimate estimate_input(const Input& input) {
+  const auto& p = input.problem;
+  MemoryEstimate estimate;
+  estimate.take(gravity_inversion::bytes_of_cells(p.cells.size()) +
+                    8.0 * static_cast<double>(p.lower.size() + p.upper.size() + input.truth.size()),
+                "cells and their neighbours");
+  estimate.take(
+      16.0 * static_cast<double>(p.data.size()) + 8.0 * static_cast<double>(p.stations.size()),
+      "data");
+  return estimate;
+}
+
+// Memory of the run with an operator, and of direct sums it is compared with. \throws MemoryError
+// \param field the operator; null: before it is made
+MemoryEstimate estimate_memory(const Options& o, const Input& input, Products products,
+                               const gravity::FieldOperator* field) {
+  const auto cells = static_cast<double>(input.problem.cells.size());
+  const auto values =
+      static_cast<double>(input.problem.components.size() * (input.problem.stations.size() / 3));
+  MemoryEstimate estimate = estimate_input(input);
+  const MemoryLimit limit = memory_limit(o, o.space != "cuda");
+  if (o.space != "cuda") {
+    const bool made = field != nullptr && field->bytes() > 0;
+    double held = made ? static_cast<double>(field->bytes()) : 80.0 * cells + 64.0 * values;
+    if (!made && products == Products::lattice) {
+      const auto& mesh = input.problem.cells.mesh;
+      held = gravity::lattice_bytes(mesh, gravity::find_lattice(mesh, input.problem.stations),
+                                    input.problem.components.size());
+    }
+    const char* const name =
+        products == Products::lattice ? "spectra of the layers" : "sums of prisms";
+    if (made) estimate.pass(static_cast<double>(field->most_bytes()), name);
+    estimate.take(held, name);
+    if (products != Products::direct || o.weights == Weights::sensitivity) {
+      estimate.pass(96.0 * cells + 64.0 * values, "direct sums");
+    }
+  }
+  // their neighbours' terms, by cells and by faces
+  estimate.take(120.0 * cells + 32.0 * static_cast<double>(input.problem.cells.links.size()),
+                "the regularisation");
+  const bool bounds = !input.problem.lower.empty();
+  const double vectors = is_linear(o) ? 8.0 : 2.0 * o.inversion.pairs + (bounds ? 13.0 : 10.0);
+  const double faces =
+      is_linear(o) ? 16.0 * static_cast<double>(input.problem.cells.links.size()) : 0.0;
+  estimate.pass(8.0 * cells * vectors + faces + 80.0 * values, "the search");
+  if (o.plot) estimate.picture(24.0 * cells + 40.0 * values, limit.bytes);
+  check_memory("the inversion", estimate, limit,
+               "take fewer cells, fewer --pairs, or --operator direct");
+  return estimate;
+}
+
 FieldIn make_field(const Options& o, const std::vector<double>& stations, const Input& input,
                    Products products) {
   const auto& problem = input.problem;
   FieldIn made;
   gravity::FmmOptions options;
-  if (o.space == "cuda") options.memory_budget = o.memory;
+  if (o.space == "cuda") {
+    options.memory_budget = o.memory;
+  } else if (products == Products::fmm) {
+    const double room = memory_limit(o).bytes - estimate_input(input).now() -
+                        72.0 * static_cast<double>(problem.cells.size()) -
+                        8.0 * static_cast<double>(stations.size() + problem.data.size());
+    options.memory_budget = static_cast<std::size_t>(std::max(room, 1.0));
+  }
   options.tolerance = o.tolerance;
   with_space(o.space, [&](const auto& exec) {
     made.field = gravity::make_products(exec, products, problem.cells.mesh, problem.cells.prisms,
@@ -92,26 +175,10 @@ FieldIn share_field(const Options& o, const Input& input, Ranks& ranks) {
   return made;
 }
 
-// The reason why the transforms of a lattice cannot be used; empty: they can.
-std::string why_no_lattice(const Input& input) {
-  const auto& cells = input.problem.cells;
-  if (!cells.regular()) return "the cells are a list of prisms";
-  if (input.ground || cells.size() != cells.mesh.size()) {
-    return "cells of the mesh are cut or left out";
-  }
-  return gravity::find_lattice(cells.mesh, input.problem.stations).why;
-}
-
-// The operator that is tried first.
-Products first_products(const Options& o, const Input& input) {
-  const auto& problem = input.problem;
-  return gravity::choose_products(o.products, why_no_lattice(input).empty(), problem.cells.size(),
-                                  static_cast<std::int64_t>(problem.stations.size() / 3),
-                                  problem.components, o.space != "cuda");
-}
-
 // The requested operator.
-FieldIn choose_field(const Options& o, const Input& input, const Session& session) {
+// \param memory receives the estimate of the run with it
+FieldIn choose_field(const Options& o, const Input& input, const Session& session,
+                     MemoryEstimate& memory) {
   if (o.products == Products::lattice && !why_no_lattice(input).empty()) {
     throw InputError(concat("--operator lattice: ", why_no_lattice(input),
                             " (allowed: a whole mesh, and stations at one height above it, whole "
@@ -121,6 +188,7 @@ FieldIn choose_field(const Options& o, const Input& input, const Session& sessio
   if (products != Products::direct) {
     try {
       FieldIn made = make_field(o, input.problem.stations, input, products);
+      memory = estimate_memory(o, input, products, made.field.get());
       session.print("operator  ", made.name, ": differs from direct sums by ",
                     significant(*made.error, 2), " of the largest value");
       return made;
@@ -129,7 +197,9 @@ FieldIn choose_field(const Options& o, const Input& input, const Session& sessio
       session.print("          note: ", error.what(), "; direct sums are taken");
     }
   }
-  return make_field(o, input.problem.stations, input, Products::direct);
+  FieldIn made = make_field(o, input.problem.stations, input, Products::direct);
+  memory = estimate_memory(o, input, Products::direct, made.field.get());
+  return made;
 }
 
 std::vector<std::string> names_of_results(const Options& o) {
@@ -139,31 +209,6 @@ std::vector<std::string> names_of_results(const Options& o) {
   if (o.demo || !o.truth_file.empty()) names.emplace_back("model_true.npy");
   if (o.plot) names.insert(names.end(), {"sections.png", "fit.png", "history.png"});
   return names;
-}
-
-// Refuses input that does not fit the memory.
-MemoryEstimate estimate_memory(const Options& o, const Input& input) {
-  const auto cells = static_cast<double>(input.problem.cells.size());
-  const auto values =
-      static_cast<double>(input.problem.components.size() * (input.problem.stations.size() / 3));
-  MemoryEstimate estimate;
-  estimate.take(gravity_inversion::bytes_of_cells(cells), "cells and their neighbours");
-  estimate.take(16.0 * values, "data");
-  const MemoryLimit limit = memory_limit(o, o.space != "cuda");
-  if (o.space != "cuda" && first_products(o, input) == Products::lattice) {
-    const auto& mesh = input.problem.cells.mesh;
-    estimate.take(gravity::lattice_bytes(mesh, gravity::find_lattice(mesh, input.problem.stations),
-                                         input.problem.components.size()),
-                  "spectra of the layers");
-  } else if (o.space != "cuda") {
-    estimate.take(72.0 * cells + 64.0 * values, "sums of prisms");
-  }
-  estimate.pass(8.0 * cells * (2.0 * o.inversion.pairs + 16.0) + 8.0 * 4.0 * cells + 48.0 * values,
-                "the search");
-  if (o.plot) estimate.picture(24.0 * cells + 40.0 * values, limit.bytes);
-  check_memory("the inversion", estimate, limit,
-               "take fewer cells, fewer --pairs, or --operator direct");
-  return estimate;
 }
 
 void print_input(const Input& input, const Session& session) {
@@ -189,7 +234,7 @@ void print_input(const Input& input, const Session& session) {
 
 // Seconds of both products, measured with a part of the stations.
 double seconds_of_products(const Options& o, const Input& input, bool direct,
-                           const Session& session) {
+                           const Session& session, MemoryEstimate& memory) {
   const auto& problem = input.problem;
   const std::size_t stations = problem.stations.size() / 3;
   const double most = o.space == "cuda" ? 2e9 : 2e6;
@@ -200,7 +245,7 @@ double seconds_of_products(const Options& o, const Input& input, bool direct,
                     stations);
   const FieldIn made =
       !direct
-          ? choose_field(o, input, session)
+          ? choose_field(o, input, session, memory)
           : make_field(
                 o, gravity::stations_at(problem.stations, gravity::spread_stations(stations, part)),
                 input, Products::direct);
@@ -212,16 +257,15 @@ double seconds_of_products(const Options& o, const Input& input, bool direct,
   return timer.seconds() * static_cast<double>(stations) / static_cast<double>(part);
 }
 
-void print_plan(const Options& o, const Input& input, const MemoryEstimate& memory,
+void print_plan(const Options& o, const Input& input, MemoryEstimate memory,
                 const Session& session) {
   const auto& problem = input.problem;
   const double pairs =
       static_cast<double>(problem.cells.size()) * static_cast<double>(problem.stations.size() / 3);
   const Products products = first_products(o, input);
   const bool direct = products == Products::direct;
-  const double seconds = seconds_of_products(o, input, direct, session);
-  const bool linear = o.inversion.solver == gravity_inversion::Solver::conjugate_gradients ||
-                      (o.inversion.solver == gravity_inversion::Solver::automatic && !o.bounds);
+  const double seconds = seconds_of_products(o, input, direct, session, memory);
+  const bool linear = is_linear(o);
   session.print("plan      ", format_count(pairs), "pairs a product, by ",
                 direct                          ? "direct sums"
                 : products == Products::lattice ? "Fourier transforms"
@@ -280,9 +324,10 @@ void keep(const InversionState& state, Session& session) {
   session.part_replaces(number, {name}, {});
 }
 
-Json truth_json(const Input& input, const InversionState& state) {
+Json truth_json(const Input& input, const gravity_inversion::Cells& cells,
+                const InversionState& state) {
   double mass = 0.0, true_mass = 0.0;
-  const std::vector<double> volumes = input.problem.cells.volumes();
+  const std::vector<double> volumes = cells.volumes();
   for (std::size_t k = 0; k < volumes.size(); ++k) {
     mass += state.model[k] * volumes[k];
     true_mass += input.truth[k] * volumes[k];
@@ -290,15 +335,14 @@ Json truth_json(const Input& input, const InversionState& state) {
   Json json;
   json["correlation"] = gravity_inversion::correlation_of(state.model, input.truth);
   json["mass_ratio"] = true_mass != 0.0 ? Json(mass / true_mass) : Json();
-  const auto& cells = input.problem.cells;
   if (!cells.regular()) return json;
   json["dip"] = gravity_inversion::dip_of(cells.mesh, cells.on_mesh(state.model, 0.0));
   json["dip_true"] = gravity_inversion::dip_of(cells.mesh, cells.on_mesh(input.truth, 0.0));
   return json;
 }
 
-Json data_json(const Input& input, const Fit& fit) {
-  const auto& problem = input.problem;
+Json data_json(const Input& input, const gravity_inversion::InversionProblem& problem,
+               const Fit& fit) {
   Json json;
   json["name"] = input.data_name;
   json["stations"] = problem.stations.size() / 3;
@@ -341,8 +385,8 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
             Session& session) {
   Json& summary = session.summary;
   summary["asked"] = session.requested();
-  summary["data"] = data_json(input, fit);
-  const auto& cells = input.problem.cells;
+  summary["data"] = data_json(input, inversion.problem(), fit);
+  const auto& cells = inversion.problem().cells;
   summary["cells"] = Json::object({{"name", input.cells_name},
                                    {"count", cells.size()},
                                    {"mesh", cells.regular() ? prism_mesh_json(cells.mesh) : Json()},
@@ -370,7 +414,7 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
   result["trend"] = trend;
   result["density_min"] = lowest;
   result["density_max"] = highest;
-  summary["truth"] = input.truth.empty() ? Json() : truth_json(input, state);
+  summary["truth"] = input.truth.empty() ? Json() : truth_json(input, cells, state);
   summary["device"] = made.device;
   summary["ranks"] = ranks;
   summary["operator"] =
@@ -422,7 +466,9 @@ void run(const Options& asked, Session& session) {
           concat("--tolerance has no effect with --operator ", gravity::to_string(products)));
     }
     print_input(input, session);
-    memory = estimate_memory(o, input);
+    // before the trees of an operator are made: those of direct sums, which need less
+    const Products first = first_products(o, input);
+    memory = estimate_memory(o, input, first == Products::fmm ? Products::direct : first, nullptr);
     if (!ranks.root()) return;
     session.leave_out_picture(why_no_picture(memory, memory_limit(o, o.space != "cuda")));
     if (!o.plan) session.resumable();
@@ -444,7 +490,7 @@ void run(const Options& asked, Session& session) {
   }
   {
     const HostPhase phase(phases, "prepare");
-    if (made.shared == nullptr) made = choose_field(o, input, session);
+    if (made.shared == nullptr) made = choose_field(o, input, session, memory);
     const std::size_t stations = problem.stations.size() / 3;
     if (!input.demo_errors.empty()) {
       problem.data = gravity_inversion::synthetic_data(*made.field, input.truth, problem.stations,
@@ -462,7 +508,7 @@ void run(const Options& asked, Session& session) {
       problem.weights = gravity_inversion::sensitivity_weights(squares);
     }
   }
-  Inversion inversion(*made.field, problem, o.inversion);
+  Inversion inversion(*made.field, std::move(problem), o.inversion);
   InversionState state = first_state(o, inversion, session);
   session.begin_output();
   while (!state.done) {

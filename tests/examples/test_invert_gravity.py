@@ -295,6 +295,36 @@ class Picture(Case):
         self.assertIn("does not hold the results of invert_gravity", err)
 
 
+class Memory(Case):
+    """Data at 12 x 12 stations over a mesh of 122880 cells."""
+
+    def setUp(self):
+        super().setUp()
+        x, y = np.meshgrid(np.linspace(25.0, 1975.0, 12), np.linspace(25.0, 1575.0, 12))
+        self.stations = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, -20.0)])
+        noise = np.random.default_rng(5).normal(0.0, 0.03, x.size)
+        self.gz = noise + np.exp(-((x - 900.0) ** 2 + (y - 800.0) ** 2).ravel() / 9e4)
+        self.gzz = 10.0 * self.gz
+        self.write_data()
+        self.asked = ["--data", "data.csv", "--components", "gz", "--errors", "0.03", "--mesh",
+                      "80,64,24,0,2000,0,1600,0,600", "--minimisations", "1", "--iterations", "3", "--space",
+                      "serial" if "serial" in self.spaces() else self.spaces()[0]]
+
+    def test_operators_and_searches_are_planned(self):
+        for more in (["--operator", "direct"], ["--operator", "fmm"], ["--operator", "fmm", "--weights",
+                     "sensitivity"], ["--bounds", "0:300", "--operator", "direct"], ["--method", "lbfgs"]):
+            with self.subTest(more=more):
+                self.assert_memory_is_planned(*self.asked, *more)
+
+    def test_the_limit_of_fmm_holds(self):
+        asked = [*self.asked, "--operator", "fmm"]
+        estimate = self.assert_memory_is_planned(*asked)
+        limit = estimate - 24 * 2**20  # --memory does not count the program itself
+        self.assertEqual(self.assert_memory_is_planned(*asked, "--memory", int(limit) + 1), estimate)
+        for memory in (limit - 2**20, 0.7 * limit, 0.4 * limit):
+            self.refuse([*asked, "--memory", int(memory)], "memory", "(allowed: ")
+
+
 # ctest: quick
 class BadInput(Case):
     def test_messages(self):

@@ -29,6 +29,10 @@ class FieldOperator {
   virtual std::int64_t prisms() const = 0;
   /// Returns the number of values: components times stations.
   virtual std::int64_t values() const = 0;
+  /// Returns the bytes allocated in the memory space; 0 if that is not known.
+  virtual std::size_t bytes() const { return 0; }
+  /// Returns the largest number of bytes allocated at a time while the operator was made.
+  virtual std::size_t most_bytes() const { return bytes(); }
   /// Computes values = G densities; resizes `values`.
   virtual void apply(const std::vector<double>& densities, std::vector<double>& values) = 0;
   /// Computes densities = G^T weights; resizes `densities`.
@@ -92,7 +96,9 @@ class HostFieldOperator : public FieldOperator {
     return static_cast<std::int64_t>(m_components * m_stations);
   }
   /// Returns the bytes allocated in the memory space.
-  std::size_t bytes() const { return m_field.bytes() + 8 * (m_densities.size() + m_values.size()); }
+  std::size_t bytes() const override {
+    return m_field.bytes() + 8 * (m_densities.size() + m_values.size());
+  }
   /// Returns the operator of the space.
   Field& field() { return m_field; }
 

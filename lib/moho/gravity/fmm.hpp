@@ -13,6 +13,7 @@
 #include <moho/gravity/field_operator.hpp>
 #include <moho/gravity/operator.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -279,6 +280,12 @@ class FmmFieldOperator final : public HostFieldOperator<Memory, FmmOperator<Memo
         m_places(stations),
         m_options{options.constant, options.far_tolerance, options.memory_budget} {}
 
+  std::size_t bytes() const override { return Base::bytes() + copied(); }
+  std::size_t most_bytes() const override {
+    // vectors of the products follow
+    const std::size_t later = Base::bytes() - this->m_field.bytes();
+    return copied() + std::max(this->m_field.most_bytes(), this->m_field.bytes() + later);
+  }
   /// Direct sums; an operator of them is made for the call.
   void column_squares(const std::vector<double>& weights, std::vector<double>& squares) override {
     DirectFieldOperator<Memory> direct(this->m_exec, m_rows, m_places, this->m_field.components(),
@@ -287,6 +294,10 @@ class FmmFieldOperator final : public HostFieldOperator<Memory, FmmOperator<Memo
   }
 
  private:
+  std::size_t copied() const {
+    return is_host_memory<Memory> ? 8 * (m_rows.size() + m_places.size()) : 0;
+  }
+
   std::vector<double> m_rows, m_places;
   OperatorOptions m_options;
 };

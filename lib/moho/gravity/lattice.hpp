@@ -65,7 +65,7 @@ class LatticeOperator final : public FieldOperator {
     return static_cast<std::int64_t>(m_components.size() * (m_stations.size() / 3));
   }
   /// Returns the bytes allocated in the memory space.
-  std::size_t bytes() const { return m_bytes; }
+  std::size_t bytes() const override { return m_bytes; }
   /// Returns the lengths of the transforms along x and y.
   Kokkos::Array<std::int64_t, 2> lengths() const { return {m_x.length, m_y.length}; }
 

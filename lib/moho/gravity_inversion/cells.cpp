@@ -185,6 +185,9 @@ Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned ch
       if (second >= 0) cells.links.push_back({first, second, axis});
     }
   }
+  cells.prisms.shrink_to_fit();
+  cells.cell.shrink_to_fit();
+  cells.links.shrink_to_fit();
   return cells;
 }
 
