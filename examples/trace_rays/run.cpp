@@ -117,13 +117,26 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
   session.finish(ending);
 }
 
-// Memory of the vertices of rays, stored and as text.
+// Memory of the vertices of rays, with those of a group of sources.
 template <int Dim>
-double ray_bytes(const Grid<Dim>& grid, std::size_t sources, std::size_t receivers) {
-  double vertices = 2.0;
-  for (int d = 0; d < Dim; ++d) vertices += static_cast<double>(grid.extents[d]);
-  return static_cast<double>(sources) * static_cast<double>(receivers) *
-         (vertices * sizeof(Point<Dim>) + 4.0 * sizeof(double));
+double ray_bytes(double rays, double vertices) {
+  return 2.0 * (rays * 2.0 * sizeof(double) + vertices * sizeof(Point<Dim>));
+}
+
+// The same before they are traced: nodes between sources and receivers along all axes.
+template <class T, int Dim>
+double ray_bytes(const rays::TraceJob<T, Dim>& job) {
+  double rays = 0.0, vertices = 0.0;
+  for (const Point<Dim>& source : job.sources) {
+    for (const Point<Dim>& receiver : job.receivers) {
+      for (int d = 0; d < Dim; ++d) {
+        vertices += std::abs(source[d] - receiver[d]) / job.grid.spacing[d];
+      }
+      vertices += 2.0;
+      rays += 1.0;
+    }
+  }
+  return ray_bytes<Dim>(rays, vertices);
 }
 
 // Memory of the model and the traveltimes, estimated from options and headers. Throws unless one
@@ -209,9 +222,11 @@ rays::TraceJob<T, Dim> make_job(const Options& o, const MemoryLimit& limit, int 
   check_velocity(model, job.grid);
   job.velocity = std::move(model.velocity);
   const bool on_host = o.space != "cuda";
-  job.memory = on_host && o.memory > 0
-                   ? static_cast<std::size_t>(std::max(limit.bytes - MemoryEstimate::process, 1.0))
-                   : o.memory;
+  job.memory = o.memory;
+  if (on_host && o.memory > 0) {
+    job.memory = static_cast<std::size_t>(
+        std::max(limit.bytes - MemoryEstimate::process - ray_bytes(job), 1.0));
+  }
   if (on_host && sharing > 1) {
     const double whole = job.memory > 0 ? static_cast<double>(job.memory) : limit.bytes;
     job.memory = static_cast<std::size_t>(whole / sharing);
@@ -273,9 +288,9 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   ranks.finish();
   if (!ranks.root()) return;
   done.memory = memory;
-  done.memory.take(
-      ray_bytes<Dim>(job.grid, static_cast<std::size_t>(job.all_sources), job.receivers.size()),
-      "rays");
+  done.memory.take(ray_bytes<Dim>(static_cast<double>(outcome.paths.traveltime.size()),
+                                  static_cast<double>(outcome.paths.points.size())),
+                   "rays");
   if (o.space != "cuda") {
     done.memory.take(static_cast<double>(outcome.field_bytes + outcome.weight_bytes) -
                          static_cast<double>(job.grid.size()) * sizeof(T) *

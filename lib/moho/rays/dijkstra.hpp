@@ -24,7 +24,18 @@ template <class T, int Dim>
 class Dijkstra {
  public:
   /// Builds the table of weights by vertex, if it fits the graph's budget.
-  explicit Dijkstra(const GridGraph<T, Dim, Kokkos::HostSpace>& graph);
+  /// \param graph the model \param others bytes of that budget that are not available
+  explicit Dijkstra(const GridGraph<T, Dim, Kokkos::HostSpace>& graph, std::size_t others = 0);
+
+  /// Returns the bytes of the table of weights by vertex, 0 if it does not fit.
+  /// \param graph the model \param others bytes of the graph's budget that are not available
+  static std::size_t table_bytes(const GridGraph<T, Dim, Kokkos::HostSpace>& graph,
+                                 std::size_t others);
+  /// Returns the bytes of a search: its heap, as many entries as half of the vertices, and marks.
+  static std::size_t search_bytes(const GridGraph<T, Dim, Kokkos::HostSpace>& graph) {
+    const auto places = static_cast<std::size_t>(graph.data().grid.size);
+    return places + places / 2 * sizeof(std::pair<T, std::int64_t>);
+  }
 
   /// Computes traveltimes and predecessors on the padded grid from vertices with initial times.
   /// \param times seconds; infinite except at the seeds
@@ -49,13 +60,21 @@ class Dijkstra {
 };
 
 template <class T, int Dim>
-Dijkstra<T, Dim>::Dijkstra(const GridGraph<T, Dim, Kokkos::HostSpace>& graph)
+std::size_t Dijkstra<T, Dim>::table_bytes(const GridGraph<T, Dim, Kokkos::HostSpace>& graph,
+                                          std::size_t others) {
+  const std::size_t bytes = static_cast<std::size_t>(graph.data().grid.size) *
+                            static_cast<std::size_t>(graph.neighbours()) * sizeof(T);
+  return bytes + search_bytes(graph) + others <= graph.solver_budget() ? bytes : 0;
+}
+
+template <class T, int Dim>
+Dijkstra<T, Dim>::Dijkstra(const GridGraph<T, Dim, Kokkos::HostSpace>& graph, std::size_t others)
     : m_graph(graph), m_data(graph.data()) {
   const auto& grid = m_data.grid;
   m_directions = 2 * m_data.half;
   for (int k = 0; k < m_directions; ++k) m_offsets.push_back(m_data.direction(k));
   const std::size_t size = static_cast<std::size_t>(grid.size) * m_directions;
-  m_table = size * sizeof(T) <= graph.solver_budget();
+  m_table = table_bytes(graph, others) > 0;
   if (!m_table) return;
   m_weights.resize(size);
   // a few vertices per run: the graph's table is contiguous by edge, this one by vertex

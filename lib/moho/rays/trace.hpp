@@ -147,32 +147,6 @@ struct CountLost {
 template <class Memory>
 using PaddedPredecessors = Kokkos::View<std::int16_t**, Kokkos::LayoutRight, Memory>;
 
-/// Runs Dijkstra's algorithm for every source of a batch, one after the other.
-template <class T, int Dim>
-PaddedPredecessors<Kokkos::HostSpace> solve_dijkstra(
-    const Instance<Kokkos::HostSpace>& exec, const GridGraph<T, Dim, Kokkos::HostSpace>& graph,
-    const Batch<T, Dim, Kokkos::HostSpace>& batch, const TraceOptions& options,
-    TraceReport& report) {
-  const auto predecessors = allocate<PaddedPredecessors<Kokkos::HostSpace>>(
-      exec, "moho::rays::predecessors", batch.times.extent(0), batch.times.extent(1));
-  fill(exec, predecessors, from_source);
-  exec.fence();
-  const Dijkstra<T, Dim> dijkstra(graph);
-  std::vector<std::vector<std::int64_t>> seeds(batch.times.extent(0));
-  for (std::size_t i = 0; i < batch.seeds.extent(0); ++i) {
-    seeds[static_cast<std::size_t>(batch.seeds(i).source)].push_back(batch.seeds(i).place);
-  }
-  for (std::size_t s = 0; s < seeds.size(); ++s) {
-    if (options.progress) {
-      options.progress(static_cast<double>(s) / static_cast<double>(seeds.size()),
-                       "Dijkstra's algorithm");
-    }
-    exec.check_stop();
-    dijkstra.solve(&batch.times(s, 0), &predecessors(s, 0), seeds[s], report.relaxations);
-  }
-  return predecessors;
-}
-
 /// Returns the bytes that a method needs per source, without the outputs.
 template <class T, int Dim, class Memory>
 std::size_t bytes_per_source(const GridGraph<T, Dim, Memory>& graph, Method method) {
@@ -193,6 +167,47 @@ std::size_t bytes_per_source(const GridGraph<T, Dim, Memory>& graph, Method meth
   return places * sizeof(T);
 }
 
+/// Runs Dijkstra's algorithm for every source of a batch, one after the other.
+template <class T, int Dim>
+PaddedPredecessors<Kokkos::HostSpace> solve_dijkstra(
+    const Instance<Kokkos::HostSpace>& exec, const GridGraph<T, Dim, Kokkos::HostSpace>& graph,
+    const Batch<T, Dim, Kokkos::HostSpace>& batch, const TraceOptions& options,
+    TraceReport& report) {
+  const auto predecessors = allocate<PaddedPredecessors<Kokkos::HostSpace>>(
+      exec, "moho::rays::predecessors", batch.times.extent(0), batch.times.extent(1));
+  fill(exec, predecessors, from_source);
+  exec.fence();
+  const Dijkstra<T, Dim> dijkstra(
+      graph, batch.times.extent(0) * bytes_per_source(graph, Method::dijkstra));
+  std::vector<std::vector<std::int64_t>> seeds(batch.times.extent(0));
+  for (std::size_t i = 0; i < batch.seeds.extent(0); ++i) {
+    seeds[static_cast<std::size_t>(batch.seeds(i).source)].push_back(batch.seeds(i).place);
+  }
+  for (std::size_t s = 0; s < seeds.size(); ++s) {
+    if (options.progress) {
+      options.progress(static_cast<double>(s) / static_cast<double>(seeds.size()),
+                       "Dijkstra's algorithm");
+    }
+    exec.check_stop();
+    dijkstra.solve(&batch.times(s, 0), &predecessors(s, 0), seeds[s], report.relaxations);
+  }
+  return predecessors;
+}
+
+/// Returns the bytes that a method needs once, besides those of the sources of a batch.
+template <class T, int Dim, class Memory>
+std::size_t bytes_of_method(const GridGraph<T, Dim, Memory>& graph, Method method,
+                            std::size_t sources) {
+  if constexpr (is_host_memory<Memory>) {
+    if (method == Method::dijkstra) {
+      using Solver = Dijkstra<T, Dim>;
+      return Solver::search_bytes(graph) +
+             Solver::table_bytes(graph, sources * bytes_per_source(graph, method));
+    }
+  }
+  return 0;
+}
+
 /// Returns the number of sources per batch: all, unless memory is short.
 template <class T, int Dim, class Memory>
 std::size_t sources_per_batch(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
@@ -201,6 +216,11 @@ std::size_t sources_per_batch(const Instance<Memory>& exec, const GridGraph<T, D
   std::size_t room = graph.solver_budget();
   const bool given = graph.options().memory_budget > 0;
   if (!given) room = std::min(room, memory_budget(exec));
+  if constexpr (is_host_memory<Memory>) {
+    if (options.method == Method::dijkstra) {
+      room -= std::min(room, Dijkstra<T, Dim>::search_bytes(graph));
+    }
+  }
   // items of the work lists are counted with 32 bits
   const std::size_t items = static_cast<std::size_t>(
       options.method == Method::near_far ? graph.data().grid.size : graph.data().grid.tile_count());

@@ -154,12 +154,11 @@ void SourceTracer<T, Dim, Memory>::describe_graph() {
   m_out.neighbours = graph.neighbours();
   TraceOptions options;
   options.method = m_job.method;
-  m_out.solver_bytes = bytes_per_source(graph, m_job.method) *
-                           sources_per_batch<T, Dim, Memory>(
-                               m_exec, graph, static_cast<std::size_t>(m_group), options) +
-                       static_cast<std::size_t>(graph.data().grid.size) * sizeof(T) +
-                       // for which the graph keeps room
-                       m_nodes * (sizeof(T) + sizeof(std::int16_t));
+  const std::size_t batch =
+      sources_per_batch<T, Dim, Memory>(m_exec, graph, static_cast<std::size_t>(m_group), options);
+  m_out.solver_bytes = bytes_per_source(graph, m_job.method) * batch +
+                       bytes_of_method(graph, m_job.method, batch) +
+                       static_cast<std::size_t>(graph.data().grid.size) * sizeof(T);
 }
 
 template <class T, int Dim, class Memory>
