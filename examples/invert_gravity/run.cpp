@@ -51,20 +51,9 @@ struct FieldIn {
   gravity::SharedOperator<Ranks>* shared = nullptr;  // with several ranks: the field
 };
 
-// True for conjugate gradients.
-bool is_linear(const Options& o) {
-  return o.inversion.solver == gravity_inversion::Solver::conjugate_gradients ||
-         (o.inversion.solver == gravity_inversion::Solver::automatic && !o.bounds);
-}
-
 // The reason why the transforms of a lattice cannot be used; empty: they can.
 std::string why_no_lattice(const Input& input) {
-  const auto& cells = input.problem.cells;
-  if (!cells.regular()) return "the cells are a list of prisms";
-  if (input.ground || cells.size() != cells.mesh.size()) {
-    return "cells of the mesh are cut or left out";
-  }
-  return gravity::find_lattice(cells.mesh, input.problem.stations).why;
+  return gravity_inversion::why_no_lattice(input.problem, input.ground.has_value());
 }
 
 // The operator that is tried first.
@@ -75,52 +64,32 @@ Products first_products(const Options& o, const Input& input) {
                                   problem.components, o.space != "cuda");
 }
 
-// Memory of the input.
-MemoryEstimate estimate_input(const Input& input) {
-  const auto& p = input.problem;
-  MemoryEstimate estimate;
-  estimate.take(gravity_inversion::bytes_of_cells(p.cells.size()) +
-                    8.0 * static_cast<double>(p.lower.size() + p.upper.size() + input.truth.size()),
-                "cells and their neighbours");
-  estimate.take(
-      16.0 * static_cast<double>(p.data.size()) + 8.0 * static_cast<double>(p.stations.size()),
-      "data");
-  return estimate;
-}
-
-// Memory of the run with an operator, and of direct sums it is compared with. \throws MemoryError
-// \param field the operator; null: before it is made
+// Memory of the run with an operator, null before it is made. \throws MemoryError
 MemoryEstimate estimate_memory(const Options& o, const Input& input, Products products,
                                const gravity::FieldOperator* field) {
-  const auto cells = static_cast<double>(input.problem.cells.size());
-  const auto values =
-      static_cast<double>(input.problem.components.size() * (input.problem.stations.size() / 3));
-  MemoryEstimate estimate = estimate_input(input);
+  const auto& p = input.problem;
+  const auto cells = static_cast<double>(p.cells.size());
+  const auto values = static_cast<double>(p.components.size() * p.stations.size() / 3);
+  MemoryEstimate estimate;
+  estimate.take(
+      gravity_inversion::bytes_of_problem(p) + 8.0 * static_cast<double>(input.truth.size()),
+      "cells, their neighbours and data");
   const MemoryLimit limit = memory_limit(o, o.space != "cuda");
   if (o.space != "cuda") {
     const bool made = field != nullptr && field->bytes() > 0;
-    double held = made ? static_cast<double>(field->bytes()) : 80.0 * cells + 64.0 * values;
-    if (!made && products == Products::lattice) {
-      const auto& mesh = input.problem.cells.mesh;
-      held = gravity::lattice_bytes(mesh, gravity::find_lattice(mesh, input.problem.stations),
-                                    input.problem.components.size());
-    }
     const char* const name =
         products == Products::lattice ? "spectra of the layers" : "sums of prisms";
+    const double held = made ? static_cast<double>(field->bytes())
+                             : gravity::bytes_of_products(products, p.cells.mesh, p.cells.size(),
+                                                          p.stations, p.components.size());
     if (made) estimate.pass(static_cast<double>(field->most_bytes()), name);
     estimate.take(held, name);
     if (products != Products::direct || o.weights == Weights::sensitivity) {
       estimate.pass(96.0 * cells + 64.0 * values, "direct sums");
     }
   }
-  // their neighbours' terms, by cells and by faces
-  estimate.take(120.0 * cells + 32.0 * static_cast<double>(input.problem.cells.links.size()),
-                "the regularisation");
-  const bool bounds = !input.problem.lower.empty();
-  const double vectors = is_linear(o) ? 8.0 : 2.0 * o.inversion.pairs + (bounds ? 13.0 : 10.0);
-  const double faces =
-      is_linear(o) ? 16.0 * static_cast<double>(input.problem.cells.links.size()) : 0.0;
-  estimate.pass(8.0 * cells * vectors + faces + 80.0 * values, "the search");
+  estimate.take(gravity_inversion::bytes_of_regularisation(p.cells), "the regularisation");
+  estimate.pass(gravity_inversion::bytes_of_search(p, o.inversion), "the search");
   if (o.plot) estimate.picture(24.0 * cells + 40.0 * values, limit.bytes);
   check_memory("the inversion", estimate, limit,
                "take fewer cells, fewer --pairs, or --operator direct");
@@ -135,7 +104,8 @@ FieldIn make_field(const Options& o, const std::vector<double>& stations, const 
   if (o.space == "cuda") {
     options.memory_budget = o.memory;
   } else if (products == Products::fmm) {
-    const double room = memory_limit(o).bytes - estimate_input(input).now() -
+    const double room = memory_limit(o).bytes - MemoryEstimate::process -
+                        gravity_inversion::bytes_of_problem(problem) -
                         72.0 * static_cast<double>(problem.cells.size()) -
                         8.0 * static_cast<double>(stations.size() + problem.data.size());
     options.memory_budget = static_cast<std::size_t>(std::max(room, 1.0));
@@ -197,9 +167,7 @@ FieldIn choose_field(const Options& o, const Input& input, const Session& sessio
       session.print("          note: ", error.what(), "; direct sums are taken");
     }
   }
-  FieldIn made = make_field(o, input.problem.stations, input, Products::direct);
-  memory = estimate_memory(o, input, Products::direct, made.field.get());
-  return made;
+  return make_field(o, input.problem.stations, input, Products::direct);
 }
 
 std::vector<std::string> names_of_results(const Options& o) {
@@ -265,7 +233,6 @@ void print_plan(const Options& o, const Input& input, MemoryEstimate memory,
   const Products products = first_products(o, input);
   const bool direct = products == Products::direct;
   const double seconds = seconds_of_products(o, input, direct, session, memory);
-  const bool linear = is_linear(o);
   session.print("plan      ", format_count(pairs), "pairs a product, by ",
                 direct                          ? "direct sums"
                 : products == Products::lattice ? "Fourier transforms"
@@ -274,13 +241,14 @@ void print_plan(const Options& o, const Input& input, MemoryEstimate memory,
   session.print("          ", significant(seconds, 3),
                 " s for a product and its transpose, measured",
                 direct ? " with a part of the stations" : "");
-  session.print("          ", linear ? "conjugate gradients" : "L-BFGS", ", at most ",
-                counted(o.inversion.iterations, "iteration"),
-                " a minimisation: ", significant(seconds * o.inversion.iterations, 3),
-                " s; some 5 to 15 minimisations",
-                o.inversion.compact > 0.0
-                    ? concat(" and ", counted(o.inversion.rounds, "compact round"))
-                    : std::string());
+  session.print(
+      "          ",
+      gravity_inversion::is_linear(problem, o.inversion) ? "conjugate gradients" : "L-BFGS",
+      ", at most ", counted(o.inversion.iterations, "iteration"),
+      " a minimisation: ", significant(seconds * o.inversion.iterations, 3),
+      " s; some 5 to 15 minimisations",
+      o.inversion.compact > 0.0 ? concat(" and ", counted(o.inversion.rounds, "compact round"))
+                                : std::string());
   session.print("memory    ", format_bytes(memory.most()), " on the host");
 }
 
@@ -466,9 +434,7 @@ void run(const Options& asked, Session& session) {
           concat("--tolerance has no effect with --operator ", gravity::to_string(products)));
     }
     print_input(input, session);
-    // before the trees of an operator are made: those of direct sums, which need less
-    const Products first = first_products(o, input);
-    memory = estimate_memory(o, input, first == Products::fmm ? Products::direct : first, nullptr);
+    memory = estimate_memory(o, input, first_products(o, input), nullptr);
     if (!ranks.root()) return;
     session.leave_out_picture(why_no_picture(memory, memory_limit(o, o.space != "cuda")));
     if (!o.plan) session.resumable();

@@ -126,14 +126,13 @@ double ray_bytes(double rays, double vertices) {
 // The same before they are traced: nodes between sources and receivers along all axes.
 template <class T, int Dim>
 double ray_bytes(const rays::TraceJob<T, Dim>& job) {
-  double rays = 0.0, vertices = 0.0;
+  const auto rays = static_cast<double>(job.sources.size() * job.receivers.size());
+  double vertices = 2.0 * rays;
   for (const Point<Dim>& source : job.sources) {
     for (const Point<Dim>& receiver : job.receivers) {
       for (int d = 0; d < Dim; ++d) {
         vertices += std::abs(source[d] - receiver[d]) / job.grid.spacing[d];
       }
-      vertices += 2.0;
-      rays += 1.0;
     }
   }
   return ray_bytes<Dim>(rays, vertices);

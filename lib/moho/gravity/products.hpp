@@ -48,6 +48,18 @@ std::unique_ptr<FieldOperator> make_products(const Instance<Memory>& exec, Produ
   return make_field_operator(exec, prisms, stations, components, sums);
 }
 
+/// Returns the bytes of an operator on a host before it is made; for fmm those of direct sums, which
+/// need less. \param products a choice other than automatic \param mesh,stations those of a lattice
+/// \param prisms number of prisms \param components number of components
+inline double bytes_of_products(Products products, const RegularMesh& mesh, std::int64_t prisms,
+                                const std::vector<double>& stations, std::size_t components) {
+  if (products == Products::lattice) {
+    return lattice_bytes(mesh, find_lattice(mesh, stations), components);
+  }
+  return 80.0 * static_cast<double>(prisms) +
+         64.0 * static_cast<double>(components * (stations.size() / 3));
+}
+
 /// Returns the largest difference of an operator from direct sums at 12 stations, of the largest
 /// value of its component. Densities alternate in sign.
 template <class Memory>

@@ -5,6 +5,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
+#include <moho/gravity/lattice.hpp>
 #include <moho/optimize/cgls.hpp>
 #include <moho/optimize/lbfgs.hpp>
 
@@ -62,6 +63,40 @@ void check_bounds(const InversionProblem& p) {
 }
 
 }  // namespace
+
+bool is_linear(const InversionProblem& problem, const InversionOptions& options) {
+  return options.solver == Solver::conjugate_gradients ||
+         (options.solver == Solver::automatic && problem.lower.empty() && problem.upper.empty());
+}
+
+double bytes_of_problem(const InversionProblem& problem) {
+  const auto values = static_cast<double>(problem.components.size() * problem.stations.size() / 3);
+  return bytes_of_cells(problem.cells.size()) + 16.0 * values +
+         8.0 * static_cast<double>(problem.lower.size() + problem.upper.size() +
+                                   problem.stations.size());
+}
+
+double bytes_of_regularisation(const Cells& cells) {
+  return 120.0 * static_cast<double>(cells.size()) +
+         32.0 * (static_cast<double>(cells.links.size()) + 1.0);
+}
+
+double bytes_of_search(const InversionProblem& problem, const InversionOptions& options) {
+  const auto cells = static_cast<double>(problem.cells.size());
+  const auto values = static_cast<double>(problem.components.size() * problem.stations.size() / 3);
+  if (is_linear(problem, options)) {
+    return 64.0 * cells + 16.0 * static_cast<double>(problem.cells.links.size()) + 80.0 * values;
+  }
+  const double bounds = problem.lower.empty() && problem.upper.empty() ? 0.0 : 3.0;
+  return 8.0 * cells * (2.0 * options.pairs + 10.0 + bounds) + 80.0 * values;
+}
+
+std::string why_no_lattice(const InversionProblem& problem, bool ground) {
+  const Cells& cells = problem.cells;
+  if (!cells.regular()) return "the cells are a list of prisms";
+  if (ground || cells.size() != cells.mesh.size()) return "cells of the mesh are cut or left out";
+  return gravity::find_lattice(cells.mesh, problem.stations).why;
+}
 
 Inversion::Inversion(gravity::FieldOperator& field, InversionProblem problem,
                      const InversionOptions& options)
@@ -168,11 +203,7 @@ void Inversion::check() const {
   }
 }
 
-bool Inversion::linear() const {
-  return m_options.solver == Solver::conjugate_gradients ||
-         (m_options.solver == Solver::automatic && m_problem.lower.empty() &&
-          m_problem.upper.empty());
-}
+bool Inversion::linear() const { return is_linear(m_problem, m_options); }
 
 double Inversion::chi2(double squares) const {
   return squares / static_cast<double>(std::max<std::int64_t>(m_values - m_trend.size(), 1));

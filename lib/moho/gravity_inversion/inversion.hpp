@@ -59,6 +59,18 @@ struct InversionOptions {
   ArgumentNames names = {};           ///< names of arguments in remarks
 };
 
+/// Returns true if conjugate gradients minimise.
+bool is_linear(const InversionProblem& problem, const InversionOptions& options);
+/// Returns the bytes of a problem.
+double bytes_of_problem(const InversionProblem& problem);
+/// Returns the bytes of the terms of the regularisation, by cells and by faces.
+double bytes_of_regularisation(const Cells& cells);
+/// Returns the bytes of the vectors of a minimisation.
+double bytes_of_search(const InversionProblem& problem, const InversionOptions& options);
+/// Returns the reason why the transforms of a lattice cannot be used; empty: they can.
+/// \param problem cells and stations \param ground true if cells are cut at the ground
+std::string why_no_lattice(const InversionProblem& problem, bool ground);
+
 /// One minimisation.
 struct InversionStep {
   std::string stage;            ///< "smooth" or "compact"
