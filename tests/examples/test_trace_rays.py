@@ -187,7 +187,7 @@ class Agreement(Case):
                      "--source", "5,600", "--radius", 3]
         expected = self.trace(*arguments)
         for more in (["--storage", "stored"], ["--storage", "on_the_fly"], ["--star", "full"],
-                     ["--memory", "240K", "--storage", "on_the_fly"]):
+                     ["--memory", "520K", "--storage", "on_the_fly"]):
             r = self.trace(*arguments, *more)
             np.testing.assert_allclose(r.times, expected.times, rtol=2e-6, err_msg=str(more))
             np.testing.assert_allclose(r.receivers["traveltime"], expected.receivers["traveltime"], rtol=2e-6)
