@@ -81,15 +81,10 @@ inline std::vector<double> write_angle_gathers(Session& session, const std::vect
                                                std::int64_t columns, std::int64_t offsets,
                                                std::int64_t depths, double distance,
                                                double spacing) {
-  std::vector<double> angles, all;
+  std::vector<double> angles;
   for (int a = -60; a <= 60; a += 2) angles.push_back(a);
-  const std::int64_t size = offsets * depths;
-  for (std::int64_t c = 0; c < columns; ++c) {
-    const auto begin = gathers.begin() + static_cast<std::ptrdiff_t>(c * size);
-    const auto stack = rtm::angle_gather({begin, begin + static_cast<std::ptrdiff_t>(size)},
-                                         offsets, depths, distance, spacing, angles);
-    all.insert(all.end(), stack.begin(), stack.end());
-  }
+  const std::vector<double> all =
+      rtm::angle_gathers(gathers, columns, offsets, depths, distance, spacing, angles);
   io::write_npy(session.folder() / "angles.npy", all.data(),
                 {columns, static_cast<std::int64_t>(angles.size()), depths});
   session.wrote("angles.npy");

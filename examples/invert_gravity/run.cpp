@@ -33,7 +33,6 @@
 #include <utility>
 
 namespace moho::examples::invert_gravity {
-
 namespace {
 
 using gravity::Products;
@@ -58,10 +57,8 @@ std::string why_no_lattice(const Input& input) {
 
 // The operator that is tried first.
 Products first_products(const Options& o, const Input& input) {
-  const auto& problem = input.problem;
-  return gravity::choose_products(o.products, why_no_lattice(input).empty(), problem.cells.size(),
-                                  static_cast<std::int64_t>(problem.stations.size() / 3),
-                                  problem.components, o.space != "cuda");
+  return gravity_inversion::choose_products(input.problem, why_no_lattice(input).empty(),
+                                            o.products, o.space != "cuda");
 }
 
 // Memory of the run with an operator, null before it is made. \throws MemoryError
@@ -431,10 +428,10 @@ void run(const Options& asked, Session& session) {
     const Products products = first_products(o, input);
     if (o.tolerance != Options().tolerance && products != Products::fmm) {
       input.notes.push_back(
-          concat("--tolerance has no effect with --operator ", gravity::to_string(products)));
+          concat("--tolerance has no effect with --operator ", to_string(products)));
     }
     print_input(input, session);
-    memory = estimate_memory(o, input, first_products(o, input), nullptr);
+    memory = estimate_memory(o, input, products, nullptr);
     if (!ranks.root()) return;
     session.leave_out_picture(why_no_picture(memory, memory_limit(o, o.space != "cuda")));
     if (!o.plan) session.resumable();
@@ -447,8 +444,7 @@ void run(const Options& asked, Session& session) {
 
   auto& problem = input.problem;
   FieldIn made;
-  const bool direct = (o.products == Products::automatic || o.products == Products::direct) &&
-                      first_products(o, input) == Products::direct;
+  const bool direct = first_products(o, input) == Products::direct;
   if (!ranks.alone() && direct) made = share_field(o, input, ranks);
   if (!ranks.root()) {  // other products run on the root alone
     if (made.shared != nullptr) made.shared->serve();
@@ -495,7 +491,6 @@ void run(const Options& asked, Session& session) {
 }
 
 }  // namespace
-
 }  // namespace moho::examples::invert_gravity
 
 int main(int argc, char** argv) {

@@ -14,16 +14,6 @@ std::string zero_image_text(const std::string& mute, double time) {
                 " s of the run is left: change it, or --time");
 }
 
-void note_columns(std::vector<std::string>& notes, const std::vector<double>& asked,
-                  const std::vector<double>& nodes) {
-  std::string moved;
-  for (std::size_t k = 0; k < asked.size(); ++k) {
-    if (std::abs(asked[k] - nodes[k]) < 1e-6 * (1.0 + std::abs(asked[k]))) continue;
-    moved += concat(moved.empty() ? "" : ", ", asked[k], " m is at ", nodes[k], " m");
-  }
-  if (!moved.empty()) notes.push_back("note: --columns are at the nearest nodes: " + moved);
-}
-
 namespace {
 
 void replace(std::string& text, std::string_view from, std::string_view to) {

@@ -94,10 +94,6 @@ std::string in_words_of_scheme(std::string text);
 
 /// Returns the message for an image of zeros. \param time of the run, s
 std::string zero_image_text(const std::string& mute, double time);
-/// \brief Adds a note if gathers are not where they were asked for.
-/// \param asked,nodes positions given, and those of the nearest nodes, m
-void note_columns(std::vector<std::string>& notes, const std::vector<double>& asked,
-                  const std::vector<double>& nodes);
 
 /// \brief Calls a function of the library. Its errors are rethrown in the words of options.
 template <class T, int Dim, class Function>

@@ -155,8 +155,9 @@ class Program {
     m_scratch = m_o.snapshot_folder.empty() ? m_session.folder() / ".moho_snapshots"
                                             : fs::path(m_o.snapshot_folder);
     m_job.offsets = rtm::offsets_at(m_job.grid, m_o.columns, m_o.offset, "--columns", "--offset");
-    note_columns(m_data.notes, m_o.columns, rtm::column_positions(m_job.grid, m_job.offsets));
-
+    const std::string moved = rtm::moved_columns(m_job.grid, m_job.offsets, m_o.columns);
+    if (!moved.empty())
+      m_data.notes.push_back("note: --columns are at the nearest nodes: " + moved);
     m_session.will_write(names());
     m_entries.resize(m_job.shots.size());
     if (m_data.survey && !m_o.plan) {
@@ -435,7 +436,7 @@ class Program {
   void stack_gathers(bool grown) {
     if (m_job.offsets.count() == 0) return;
     m_offsets = grown ? m_added.template part<double>(host(), "offsets", 0)
-                      : stack_gather_files(host(), rtm::gather_array(m_job.offsets, depths()),
+                      : rtm::stack_gathers(host(), rtm::gather_array(m_job.offsets, depths()),
                                            m_job.shots.size(),
                                            [&](std::size_t k) { return read_gathers<double>(k); });
   }

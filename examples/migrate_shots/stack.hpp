@@ -44,18 +44,6 @@ StackedShot<Dim> stacked_shot(std::filesystem::path file, const Json& entry) {
   return shot;
 }
 
-/// Returns the sum of the offset gathers of all shots. \param read returns those of shot k
-template <class Read>
-std::vector<double> stack_gather_files(const Instance<Kokkos::HostSpace>& exec,
-                                       const rtm::ShotArray& array, std::size_t shots,
-                                       const Read& read) {
-  Grid<2> grid;
-  for (int d = 0; d < 2; ++d) grid.extents[d] = array.grid[static_cast<std::size_t>(d)];
-  std::vector<rtm::StoredPart<2>> parts(shots);
-  for (auto& part : parts) part.box = whole_box(grid);
-  return rtm::stack<double, 2>(exec, grid, parts, read);
-}
-
 /// Returns the image of a condition. \param sums of all shots, by part: S R, S S and R R
 template <class T, int Dim>
 std::vector<T> make_image(Condition condition, const Grid<Dim>& grid,

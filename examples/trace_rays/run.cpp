@@ -11,12 +11,12 @@
 #include "trace_rays/matrix.hpp"
 #include "trace_rays/options.hpp"
 #include "trace_rays/output.hpp"
-#include "trace_rays/share.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/rays/share_sources.hpp>
 #include <moho/survey/points_text.hpp>
 
 #include <cmath>
@@ -117,27 +117,6 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
   session.finish(ending);
 }
 
-// Memory of the vertices of rays, with those of a group of sources.
-template <int Dim>
-double ray_bytes(double rays, double vertices) {
-  return 2.0 * (rays * 2.0 * sizeof(double) + vertices * sizeof(Point<Dim>));
-}
-
-// The same before they are traced: nodes between sources and receivers along all axes.
-template <class T, int Dim>
-double ray_bytes(const rays::TraceJob<T, Dim>& job) {
-  const auto rays = static_cast<double>(job.sources.size() * job.receivers.size());
-  double vertices = 2.0 * rays;
-  for (const Point<Dim>& source : job.sources) {
-    for (const Point<Dim>& receiver : job.receivers) {
-      for (int d = 0; d < Dim; ++d) {
-        vertices += std::abs(source[d] - receiver[d]) / job.grid.spacing[d];
-      }
-    }
-  }
-  return ray_bytes<Dim>(rays, vertices);
-}
-
 // Memory of the model and the traveltimes, estimated from options and headers. Throws unless one
 // source at a time fits in addition. The memory of the graph is added when it is known.
 template <class T>
@@ -224,7 +203,7 @@ rays::TraceJob<T, Dim> make_job(const Options& o, const MemoryLimit& limit, int 
   job.memory = o.memory;
   if (on_host && o.memory > 0) {
     job.memory = static_cast<std::size_t>(
-        std::max(limit.bytes - MemoryEstimate::process - ray_bytes(job), 1.0));
+        std::max(limit.bytes - MemoryEstimate::process - rays::ray_bytes(job), 1.0));
   }
   if (on_host && sharing > 1) {
     const double whole = job.memory > 0 ? static_cast<double>(job.memory) : limit.bytes;
@@ -272,7 +251,10 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   const std::vector<Point<Dim>> sources = job.sources;
   {
     const HostPhase phase(session.phases, "share");
-    share(ranks, job, space);
+    std::vector<char> name(space.begin(), space.end());
+    broadcast_list(ranks, name);
+    space.assign(name.begin(), name.end());
+    rays::share_sources(ranks, job);
   }
   job.progress = session.progress();
   rays::TraceResult<T, Dim> outcome;
@@ -281,14 +263,14 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     with_space(space, [&](const auto& exec) { outcome = rays::trace_sources(exec, job); });
   });
   session.computed(outcome.phases);
-  collect(ranks, job, outcome);
+  rays::collect_sources(ranks, job, outcome);
   session.summary["ranks"] = ranks.size();
   session.more_versions["mpi"] = Ranks::with_mpi() ? Json(Ranks::version()) : Json();
   ranks.finish();
   if (!ranks.root()) return;
   done.memory = memory;
-  done.memory.take(ray_bytes<Dim>(static_cast<double>(outcome.paths.traveltime.size()),
-                                  static_cast<double>(outcome.paths.points.size())),
+  done.memory.take(rays::ray_bytes<Dim>(static_cast<double>(outcome.paths.traveltime.size()),
+                                        static_cast<double>(outcome.paths.points.size())),
                    "rays");
   if (o.space != "cuda") {
     done.memory.take(static_cast<double>(outcome.field_bytes + outcome.weight_bytes) -

@@ -133,8 +133,8 @@ class Options(test_migrate_shots.Case):
         survey = ["0.002" if text == "0.6" else text for text in self.survey]
         done = self.call("--vp", "smooth.npy", *survey, *self.shots, "--mute", "none", "--no-plot")
         self.assertEqual(done.returncode, 2, done.stdout)
-        self.assertIn("--time: the image is zero, as waves of sources and data do not meet within the 0.002 s",
-                      done.stderr)
+        self.assertIn("--time: the image is zero, as waves of sources and data do not meet within the "
+                      "0.002 s", done.stderr)
 
     def test_columns_are_at_nodes(self):
         r = self.migrate(*self.shots, "--columns", "400,404")

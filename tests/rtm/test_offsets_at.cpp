@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -33,7 +34,10 @@ TEST(OffsetsAt, HalfOffsetsAreNodes) {
   EXPECT_EQ(offsets.apart, 1);
   ASSERT_EQ(offsets.columns.size(), 2u);
   EXPECT_EQ(offsets.columns[1][0], 60);
-  EXPECT_EQ(rtm::column_positions(grid, offsets), (std::vector<double>{500.0, 600.0}));
+  const std::vector<double> nodes = rtm::column_positions(grid, offsets);
+  EXPECT_EQ(nodes, (std::vector<double>{500.0, 600.0}));
+  EXPECT_EQ(rtm::moved_columns(grid, offsets, {500.0, 604.0}), "604 m is at 600 m");
+  EXPECT_EQ(rtm::moved_columns(grid, offsets, nodes), "");
   EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 0.0).largest, 12);
   EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 5.0).largest, 1);
   EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 304.0).largest, 30);

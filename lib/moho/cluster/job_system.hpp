@@ -146,7 +146,7 @@ class LocalJobs : public JobSystem {
 
 /// \brief Jobs as threads of this process, for work given as a function.
 ///
-/// Threads end with the process. A resumed run submits their jobs anew. A function is not ended at
+/// Threads end with the process. A resumed run submits their jobs again. A function is not ended at
 /// the time limit of its job: a shot that would not end in time is not started.
 class ThreadJobs : public JobSystem {
  public:

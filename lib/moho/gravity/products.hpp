@@ -48,9 +48,9 @@ std::unique_ptr<FieldOperator> make_products(const Instance<Memory>& exec, Produ
   return make_field_operator(exec, prisms, stations, components, sums);
 }
 
-/// Returns the bytes of an operator on a host before it is made; for fmm those of direct sums, which
-/// need less. \param products a choice other than automatic \param mesh,stations those of a lattice
-/// \param prisms number of prisms \param components number of components
+/// Returns the bytes of an operator on a host before it is made; for fmm those of direct sums,
+/// which need less. \param products a choice other than automatic \param mesh,stations those of a
+/// lattice \param prisms number of prisms \param components number of components
 inline double bytes_of_products(Products products, const RegularMesh& mesh, std::int64_t prisms,
                                 const std::vector<double>& stations, std::size_t components) {
   if (products == Products::lattice) {

@@ -6,6 +6,7 @@
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
 #include <moho/gravity/lattice.hpp>
+#include <moho/gravity/products.hpp>
 #include <moho/optimize/cgls.hpp>
 #include <moho/optimize/lbfgs.hpp>
 
@@ -89,6 +90,13 @@ double bytes_of_search(const InversionProblem& problem, const InversionOptions& 
   }
   const double bounds = problem.lower.empty() && problem.upper.empty() ? 0.0 : 3.0;
   return 8.0 * cells * (2.0 * options.pairs + 10.0 + bounds) + 80.0 * values;
+}
+
+gravity::Products choose_products(const InversionProblem& problem, bool on_lattice,
+                                  gravity::Products wanted, bool on_host) {
+  return gravity::choose_products(wanted, on_lattice, problem.cells.size(),
+                                  static_cast<std::int64_t>(problem.stations.size() / 3),
+                                  problem.components, on_host);
 }
 
 std::string why_no_lattice(const InversionProblem& problem, bool ground) {

@@ -70,6 +70,10 @@ double bytes_of_search(const InversionProblem& problem, const InversionOptions& 
 /// Returns the reason why the transforms of a lattice cannot be used; empty: they can.
 /// \param problem cells and stations \param ground true if cells are cut at the ground
 std::string why_no_lattice(const InversionProblem& problem, bool ground);
+/// Returns the choice itself, or the products of `automatic` (gravity::choose_products()).
+/// \param on_lattice true if why_no_lattice() is empty \param on_host true for hosts
+gravity::Products choose_products(const InversionProblem& problem, bool on_lattice,
+                                  gravity::Products wanted, bool on_host);
 
 /// One minimisation.
 struct InversionStep {

@@ -7,6 +7,7 @@
 
 #include <moho/rays/paths.hpp>
 #include <moho/rays/rows.hpp>
+#include <moho/rays/share_sources.hpp>
 #include <moho/rays/split_graph.hpp>
 #include <moho/rays/split_sources.hpp>
 #include <moho/rays/trace.hpp>

@@ -194,7 +194,7 @@ PaddedPredecessors<Kokkos::HostSpace> solve_dijkstra(
   return predecessors;
 }
 
-/// Returns the bytes that a method needs once, besides those of the sources of a batch.
+/// Returns the bytes that a method needs once, without those of the sources of a batch.
 template <class T, int Dim, class Memory>
 std::size_t bytes_of_method(const GridGraph<T, Dim, Memory>& graph, Method method,
                             std::size_t sources) {

@@ -43,4 +43,22 @@ std::vector<double> angle_gather(const std::vector<double>& gather, std::int64_t
   return result;
 }
 
+std::vector<double> angle_gathers(const std::vector<double>& gathers, std::int64_t columns,
+                                  std::int64_t offsets, std::int64_t depths, double apart,
+                                  double spacing, const std::vector<double>& angles) {
+  const std::int64_t size = offsets * depths;
+  if (static_cast<std::int64_t>(gathers.size()) != columns * size) {
+    throw InputError(concat("gathers: there are ", gathers.size(), " values (allowed: ",
+                            columns * size, ", columns x half offsets x depths)"));
+  }
+  std::vector<double> all;
+  for (std::int64_t c = 0; c < columns; ++c) {
+    const auto begin = gathers.begin() + static_cast<std::ptrdiff_t>(c * size);
+    const auto stack = angle_gather({begin, begin + static_cast<std::ptrdiff_t>(size)}, offsets,
+                                    depths, apart, spacing, angles);
+    all.insert(all.end(), stack.begin(), stack.end());
+  }
+  return all;
+}
+
 }  // namespace moho::rtm

@@ -157,6 +157,12 @@ void scale_by_density(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& l
 std::vector<double> angle_gather(const std::vector<double>& gather, std::int64_t offsets,
                                  std::int64_t depths, double apart, double spacing,
                                  const std::vector<double>& angles);
+/// \brief Returns the angle gathers of several columns, as angle_gather() does.
+/// \param gathers columns x half offsets x depths
+/// \return columns x angles x depths
+std::vector<double> angle_gathers(const std::vector<double>& gathers, std::int64_t columns,
+                                  std::int64_t offsets, std::int64_t depths, double apart,
+                                  double spacing, const std::vector<double>& angles);
 
 namespace detail {
 

@@ -80,4 +80,18 @@ std::vector<double> column_positions(const Grid<Dim>& grid, const OffsetOptions<
   return positions;
 }
 
+/// \brief Returns which columns are not at the positions given, "304 m is at 300 m"; empty if all
+/// are. \param given positions of offsets_at(), m
+template <int Dim>
+std::string moved_columns(const Grid<Dim>& grid, const OffsetOptions<Dim>& offsets,
+                          const std::vector<double>& given) {
+  const std::vector<double> nodes = column_positions(grid, offsets);
+  std::string moved;
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    if (std::abs(given[k] - nodes[k]) < 1e-6 * (1.0 + std::abs(given[k]))) continue;
+    moved += concat(moved.empty() ? "" : ", ", given[k], " m is at ", nodes[k], " m");
+  }
+  return moved;
+}
+
 }  // namespace moho::rtm

@@ -67,4 +67,17 @@ std::vector<T> stack_part(const Instance<Kokkos::HostSpace>& exec, const Grid<Di
                        [&](std::size_t k) { return read_part<T, Dim>(shots[k], part); });
 }
 
+/// \brief Returns the sum of the offset gathers of all shots.
+/// \param exec of the host \param array of gather_array() \param shots number of shots
+/// \param read returns the gathers of shot k, with the elements of the array
+template <class Read>
+std::vector<double> stack_gathers(const Instance<Kokkos::HostSpace>& exec, const ShotArray& array,
+                                  std::size_t shots, const Read& read) {
+  Grid<2> grid;
+  for (int d = 0; d < 2; ++d) grid.extents[d] = array.grid[static_cast<std::size_t>(d)];
+  std::vector<StoredPart<2>> parts(shots);
+  for (auto& part : parts) part.box = whole_box(grid);
+  return stack<double, 2>(exec, grid, parts, read);
+}
+
 }  // namespace moho::rtm

@@ -133,7 +133,7 @@ Ground<2> ground_of_points(const PickSet<2>& picks, const Grid<2>& grid, double 
 
 namespace {
 
-// Returns two rows of a table that have different depths at one position, if there are any.
+// Returns two rows of a table with different depths at one position; empty if no rows have.
 template <int Dim>
 std::optional<std::pair<std::size_t, std::size_t>> contradiction(const Points<Dim>& table) {
   std::map<std::array<double, Dim - 1>, std::size_t> rows;  // by position

@@ -2,51 +2,71 @@
 #pragma once
 
 /// \file
-/// \brief Sources shared among processes: data that are sent to them, and data that they return.
-
-#include "ranks/ranks.hpp"
+/// \brief Sources of a job shared among processes: the job is sent to them, and results are
+/// collected.
+///
+/// `Processes` is a class of the caller with alone(), root(), rank(), size(), broadcast(void*,
+/// std::size_t) from the root, and gather_bytes(const std::vector<char>&), which returns the bytes
+/// of every process on the root.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/ranks.hpp>
 #include <moho/rays/trace_sources.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <type_traits>
 #include <vector>
 
-namespace moho::examples::trace_rays {
+namespace moho::rays {
 
-/// Sends every rank the root's job with the rank's part of the sources. Equations 7 to 10 of
-/// Couder-Castaneda et al. (2013) divide the sources. \param space name of the space
-template <class T, int Dim>
-void share(Ranks& ranks, rays::TraceJob<T, Dim>& job, std::string& space) {
-  static_assert(std::is_trivially_copyable_v<rays::GraphOptions>);
+namespace detail {
+
+/// Sends every process the list of the root.
+template <class Processes, class T>
+void broadcast_values(Processes& processes, std::vector<T>& values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::uint64_t count = values.size();
+  processes.broadcast(&count, sizeof(count));
+  values.resize(static_cast<std::size_t>(count));
+  if (count > 0) processes.broadcast(values.data(), values.size() * sizeof(T));
+}
+
+}  // namespace detail
+
+/// \brief Sends every process the root's job with the process's part of the sources.
+///
+/// Equations 7 to 10 of Couder-Castaneda et al. (2013) divide the sources.
+template <class Processes, class T, int Dim>
+void share_sources(Processes& processes, TraceJob<T, Dim>& job) {
+  static_assert(std::is_trivially_copyable_v<GraphOptions>);
   static_assert(std::is_trivially_copyable_v<Grid<Dim>>);
-  ranks.broadcast(&job.grid, sizeof(job.grid));
-  ranks.broadcast(&job.graph, sizeof(job.graph));
-  ranks.broadcast(&job.method, sizeof(job.method));
-  ranks.broadcast(&job.memory, sizeof(job.memory));
-  ranks.broadcast(&job.devices, sizeof(job.devices));
-  ranks.broadcast(&job.slabs, sizeof(job.slabs));
-  std::vector<char> name(space.begin(), space.end());
-  broadcast_list(ranks, name);
-  space.assign(name.begin(), name.end());
-  broadcast_list(ranks, job.velocity);
-  broadcast_list(ranks, job.sources);
-  broadcast_list(ranks, job.receivers);
+  processes.broadcast(&job.grid, sizeof(job.grid));
+  processes.broadcast(&job.graph, sizeof(job.graph));
+  processes.broadcast(&job.method, sizeof(job.method));
+  processes.broadcast(&job.memory, sizeof(job.memory));
+  processes.broadcast(&job.devices, sizeof(job.devices));
+  processes.broadcast(&job.slabs, sizeof(job.slabs));
+  detail::broadcast_values(processes, job.velocity);
+  detail::broadcast_values(processes, job.sources);
+  detail::broadcast_values(processes, job.receivers);
   job.all_sources = static_cast<std::int64_t>(job.sources.size());
-  const mpi::Part part = mpi::part_of(job.all_sources, ranks.size(), ranks.rank());
+  const mpi::Part part = mpi::part_of(job.all_sources, processes.size(), processes.rank());
   job.sources = {job.sources.begin() + part.first, job.sources.begin() + part.last};
 }
 
-/// Collects the results of all ranks on the root, in the order of the sources.
+/// \brief Collects the results of all processes on the root, in the order of the sources.
+///
 /// They equal those of one process.
-template <class T, int Dim>
-void collect(Ranks& ranks, const rays::TraceJob<T, Dim>& job, rays::TraceResult<T, Dim>& outcome) {
-  if (ranks.alone()) return;
+/// \param job of share_sources() \param outcome of trace_sources() of the process; on the root it
+/// receives the results of all
+template <class Processes, class T, int Dim>
+void collect_sources(Processes& processes, const TraceJob<T, Dim>& job,
+                     TraceResult<T, Dim>& outcome) {
+  if (processes.alone()) return;
   std::vector<char> mine;
   const auto put = [&](const auto* values, std::size_t count) {
     const auto* const bytes = reinterpret_cast<const char*>(values);
@@ -72,8 +92,8 @@ void collect(Ranks& ranks, const rays::TraceJob<T, Dim>& job, rays::TraceResult<
     put(paths.points.data(), paths.points.size());
     put(paths.traveltime.data(), static_cast<std::size_t>(own * receivers));
   }
-  const auto all = ranks.gather_bytes(mine);
-  if (!ranks.root()) return;
+  const auto all = processes.gather_bytes(mine);
+  if (!processes.root()) return;
   outcome.times =
       make_field_per_source<T>(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
                                job.all_sources, job.grid, "traveltime of all sources");
@@ -102,19 +122,43 @@ void collect(Ranks& ranks, const rays::TraceJob<T, Dim>& job, rays::TraceResult<
     if (part.sources == 0) continue;
     get(times, static_cast<std::size_t>(part.sources * job.grid.size()));
     times += part.sources * job.grid.size();
-    rays::RayPaths<Dim>& whole = outcome.paths;
+    RayPaths<Dim>& whole = outcome.paths;
     const auto shift = static_cast<std::int64_t>(whole.points.size());
-    const auto rays = static_cast<std::size_t>(part.sources * receivers);
-    std::vector<std::int64_t> first(rays + 1);
+    const auto count = static_cast<std::size_t>(part.sources * receivers);
+    std::vector<std::int64_t> first(count + 1);
     get(first.data(), first.size());
     for (std::size_t k = 1; k < first.size(); ++k) whole.first.push_back(first[k] + shift);
     whole.points.resize(whole.points.size() + static_cast<std::size_t>(part.points));
     get(whole.points.data() + shift, static_cast<std::size_t>(part.points));
     const std::size_t before = whole.traveltime.size();
-    whole.traveltime.resize(before + rays);
-    get(whole.traveltime.data() + before, rays);
+    whole.traveltime.resize(before + count);
+    get(whole.traveltime.data() + before, count);
     whole.sources += part.sources;
   }
 }
 
-}  // namespace moho::examples::trace_rays
+/// \brief Returns the bytes of rays, and of the group of sources that adds to them.
+/// \param rays number of rays \param vertices of all of them
+template <int Dim>
+double ray_bytes(double rays, double vertices) {
+  return 2.0 * (rays * 2.0 * sizeof(double) + vertices * sizeof(Point<Dim>));
+}
+
+/// \brief Returns the bytes of the rays of a job before they are traced.
+///
+/// Rays have as many vertices as nodes lie between source and receiver along all axes.
+template <class T, int Dim>
+double ray_bytes(const TraceJob<T, Dim>& job) {
+  const auto rays = static_cast<double>(job.sources.size() * job.receivers.size());
+  double vertices = 2.0 * rays;
+  for (const Point<Dim>& source : job.sources) {
+    for (const Point<Dim>& receiver : job.receivers) {
+      for (int d = 0; d < Dim; ++d) {
+        vertices += std::abs(source[d] - receiver[d]) / job.grid.spacing[d];
+      }
+    }
+  }
+  return ray_bytes<Dim>(rays, vertices);
+}
+
+}  // namespace moho::rays
