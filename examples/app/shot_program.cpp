@@ -14,6 +14,7 @@
 #include <moho/survey/segy_gather.hpp>
 #include <moho/survey/trace_memory.hpp>
 #include <moho/wave/boundary_text.hpp>
+#include <moho/wave/delta_note.hpp>
 #include <moho/wave/layout.hpp>
 
 #include <algorithm>
@@ -360,9 +361,8 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
   print_model(session, m_model, report.medium, plan.dt, wave::boundaries_string(m_job.boundaries),
               concat(", vp ", significant(slowest, 6), " to ", significant(fastest, 6), " m/s"));
   if (report.limits.clamped_delta_nodes > 0 && m_o.equations == wave::Equations::self_adjoint) {
-    session.print("          note: delta is larger than epsilon at ",
-                  counted(report.limits.clamped_delta_nodes, "node"),
-                  " and lowered to it there, which the self-adjoint equations need");
+    session.print("          note: ",
+                  wave::note_of_lowered_deltas(report.limits.clamped_delta_nodes));
   }
   if (report.source_taper > 0.0) {
     session.print("          note: delta goes over into epsilon within ",

@@ -13,6 +13,7 @@
 #include <moho/io/npy.hpp>
 #include <moho/rtm/image.hpp>
 #include <moho/survey/onset_check.hpp>
+#include <moho/wave/delta_note.hpp>
 #include <moho/wave/modelling.hpp>
 
 #include <algorithm>
@@ -39,12 +40,36 @@ struct SurveyJob {
   wave::WaveletAt wavelet;                                 ///< of all sources
 };
 
+/// \brief Reads numbers without unit on the nodes of a model.
+/// \param option,path of the file \param options of the model
+/// \throws InputError that begins with the option; MemoryError
+template <class T>
+std::vector<T> load_on_nodes(const std::string& option, const std::string& path,
+                             const EarthModelOptions& options, const EarthModel<T>& model) {
+  EarthModelOptions file;
+  file.parameters["vp"] = path;
+  file.velocity_unit = VelocityUnit::metres_per_second;  // the numbers stay as they are
+  file.spacing = options.spacing;
+  file.origin = options.origin;
+  file.nodes = &model;
+  try {
+    return std::move(load_earth_model<T>(file).values.at("vp"));
+  } catch (const MemoryError&) {
+    throw;
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    throw InputError(text.rfind("--vp", 0) == 0 ? option + text.substr(4) : option + ": " + text);
+  }
+}
+
 /// \brief Sets the common part of jobs on data: the waves, the true model, the shots.
 /// \param option "shots" or "data" \param data gets the shots \throws InputError, FileError
 template <int Dim, class Job, class Options, class T>
 void prepare_survey(Job& job, const Options& o, const std::string& option, EarthModel<T>& model,
                     std::optional<EarthModel<T>>& truth, SurveyData<Dim>& data) {
   prepare_waves<Dim>(job, o, model);
+  const std::string note = wave::note_of_lowered_deltas(model.values, o.equations);
+  if (!note.empty()) model.notes.push_back(note);
   job.options = &o;
   job.true_names = job.names;  // of a model that is its own truth
   if (truth) {

@@ -91,9 +91,9 @@ TEST(ObservedData, CountFromTheFirstSampleToTheLast) {
   EXPECT_NEAR(half_weights(data.in_band()[1])[1], 0.7 - taper, 2.0 * TwoTraces::dt);
   EXPECT_EQ(data.in_band()[1].weight(0, 351), 0.0);
   EXPECT_THAT(survey.notes,
-              ElementsAre("1 of 2 shots have no data in up to 0.4 s at the beginning of the run, "
+              ElementsAre("1 of 2 shots has no data in up to 0.4 s at the beginning of the run, "
                           "which have no weight",
-                          "1 of 2 shots have no data in up to 0.3 s at the end of the run, which "
+                          "1 of 2 shots has no data in up to 0.3 s at the end of the run, which "
                           "have no weight"));
 }
 

@@ -23,8 +23,8 @@ LINES = 1300  # limit of a program
 KERNELS = re.compile(r"KOKKOS_(?!DEVICE_ID|ENABLE_)\w+")
 CALLS = {"launch", "reduce", "scan"}
 # Headers of wave for programs; headers of modules above it are counted, except survey's.
-WAVE_HEADERS = {"boundary_text", "geometry", "locate_overflow", "media", "model_values", "modelling", "shots",
-                "snapshots", "sponge_width", "wavelet"}
+WAVE_HEADERS = {"boundary_text", "delta_note", "geometry", "locate_overflow", "media", "model_values",
+                "modelling", "shots", "snapshots", "sponge_width", "wavelet"}
 IMAGING = {"domain", "fwi", "optimize", "rtm", "snapshot", "stream"}
 # Sizes of a model: bounds of loops with these names run over all its nodes.
 NODES = {"grid", "m_grid", "extent", "extents", "nodes", "node_count"}

@@ -52,7 +52,8 @@ struct BandProgress {
 
 /// \brief L-BFGS in one frequency band after another (Bunks et al., 1995).
 ///
-/// Each band starts at the best point of the band before. The caller evaluates:
+/// Each band starts at the best point of the band before. The caller evaluates, after
+/// restore_band() if the objective may have another band since:
 ///
 ///     BandSearch search(exec, objective, {.bands = {3.0, 5.0, 8.0}});
 ///     const auto gradient = objective.make_gradient();
@@ -134,6 +135,13 @@ class BandSearch {
     m_begun = true;
     m_resumed = false;
     return true;
+  }
+  /// \brief Sets the band of the search again, if the objective has another one.
+  ///
+  /// Call it before an evaluation if other code, such as another search, uses the objective.
+  /// \pre next_band() returned true
+  void restore_band() {
+    if (m_objective.band() != corner()) m_objective.set_band(corner());
   }
   /// \brief Takes the misfit and its gradient at state().point().
   /// \throws InputError for an initial model that explains the data; as Lbfgs::tell()

@@ -16,14 +16,19 @@
 
 namespace moho::fwi {
 
-/// Returns the default range of a parameter without given bounds.
+/// \brief Returns the default range of a parameter without given bounds.
+///
+/// That of epsilon and delta stays within what models may have. It does not go below -0.45, where
+/// waves are slow along one axis, unless the initial model does.
 /// \param values values of the initial model
 template <class T>
 Range default_range(Parameter parameter, const std::vector<T>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double lowest = static_cast<double>(*low), highest = static_cast<double>(*high);
   if (is_positive(parameter)) return {0.8 * lowest, 1.2 * highest};
-  return {std::max(lowest - 0.1, -0.45), highest + 0.1};
+  const double least = std::max(lowest - 0.1, std::min(lowest, -0.45));
+  return {std::max(least, wave::info(parameter).lowest),
+          std::min(highest + 0.1, wave::info(parameter).highest)};
 }
 
 /// \brief Returns the bounds of each parameter, and checks the initial model against them.
@@ -32,7 +37,8 @@ Range default_range(Parameter parameter, const std::vector<T>& values) {
 /// \param grid of the model
 /// \param options parameters, bounds, mask, names
 /// \param values_of function: nodal values of the initial model, by Parameter
-/// \throws InputError with the value farthest outside the bounds, and its node
+/// \throws InputError for bounds beyond the values that models may have; with the value farthest
+/// outside the bounds, and its node
 template <class T, int Dim, class ValuesOf>
 std::vector<Range> bounds_of(const Grid<Dim>& grid, const ObjectiveOptions<Dim>& options,
                              const ValuesOf& values_of) {
@@ -41,17 +47,22 @@ std::vector<Range> bounds_of(const Grid<Dim>& grid, const ObjectiveOptions<Dim>&
     const Parameter parameter = options.parameters[u];
     const std::vector<T>& values = values_of(parameter);
     const bool given = u < options.bounds.size() && options.bounds[u].given();
+    if (given) {
+      check_bounds(options.names("bounds"), options.names(to_string(parameter)), parameter,
+                   options.bounds[u]);
+    }
     bounds.push_back(given ? options.bounds[u] : default_range(parameter, values));
   }
   for (std::size_t u = 0; u < options.parameters.size(); ++u) {
     const Parameter parameter = options.parameters[u];
+    const wave::ParameterInfo& row = wave::info(parameter);
     const std::vector<T>& values = values_of(parameter);
     std::size_t worst = 0;  // the node farthest outside
     double farthest = 0.0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double value = static_cast<double>(values[i]);
       const double slack = 1e-6 * std::max(1.0, std::fabs(value));
-      if (!std::isfinite(value) || (is_positive(parameter) && !(value > 0.0))) continue;
+      if (!(value >= row.lowest && value <= row.highest)) continue;
       const bool constant = !options.mask.empty() && options.mask[i] == 0;
       const bool inside = value >= bounds[u].low - slack && value <= bounds[u].high + slack;
       if (constant || inside) continue;

@@ -79,6 +79,8 @@ class Objective {
   /// \param corner one of options.bands, Hz; 0: all frequencies, without bands
   /// \throws InputError for other corners
   void set_band(double corner);
+  /// Returns the corner of the present low-pass, Hz; 0: all frequencies.
+  double band() const { return m_corner; }
 
   /// Returns the variables of the initial model: zeros.
   ConstVector start() const;

@@ -3,6 +3,7 @@
 #include <moho/core/parse.hpp>
 #include <moho/core/text.hpp>
 #include <moho/fwi/objective_text.hpp>
+#include <moho/fwi/objective_types.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -60,13 +61,12 @@ NamedBounds parse_bounds(const std::string& what, const std::string& text,
     if (std::find(parameters.begin(), parameters.end(), parts[0]) == parameters.end()) {
       throw InputError(concat(what, ": ", parts[0], " is not among the unknowns (--parameters)"));
     }
-    const bool positive = parts[0] == "vp" || parts[0] == "rho";
-    if (!(*low < *high) || (positive && !(*low > 0.0)) || (!positive && !(*low > -0.5))) {
-      throw InputError(concat(what, ": ", parts[0], " from ", *low, " to ", *high,
-                              " (allowed: a least value below the greatest one, ",
-                              positive ? "positive" : "above -0.5", ")"));
+    for (const wave::ParameterInfo& row : wave::parameters) {
+      if (parts[0] == row.option) check_bounds(what, parts[0], row.parameter, {*low, *high});
     }
-    bounds[parts[0]] = {*low, *high};
+    if (!bounds.insert({parts[0], {*low, *high}}).second) {
+      throw InputError(concat(what, ": ", parts[0], " occurs twice (allowed: once)"));
+    }
   }
   return bounds;
 }

@@ -57,9 +57,15 @@ struct Range {
   double low = 0.0;   ///< lowest value
   double high = 0.0;  ///< highest value
 
-  /// False for a range chosen by the objective.
-  bool given() const { return low < high; }
+  /// False for a range chosen by the objective: both are 0.
+  bool given() const { return low != 0.0 || high != 0.0; }
 };
+
+/// \brief Checks given bounds of a parameter against the values that models may have.
+/// \param what name of the bounds in messages \param name of the parameter in messages
+/// \throws InputError unless the bounds ascend within the range of wave::info()
+void check_bounds(const std::string& what, const std::string& name, Parameter parameter,
+                  const Range& bounds);
 
 /// Options of make_objective().
 template <int Dim>
@@ -81,7 +87,7 @@ struct ObjectiveOptions {
   Variables variables = Variables::logarithmic;  ///< of vp and density
   /// Bounds of each parameter, in the order of `parameters`.
   /// Default: 20 % beyond the values of the initial model within the limits of grid and time step;
-  /// for epsilon and delta 0.1 beyond.
+  /// for epsilon and delta 0.1 beyond, within what models may have.
   std::vector<Range> bounds = {};
   std::vector<unsigned char> mask = {};  ///< for each node, 0: constant; empty: all nodes may
                                          ///< change

@@ -15,10 +15,13 @@
 #include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -125,8 +128,32 @@ class ObservedData {
   double unfiltered_misfit(std::size_t k, const std::vector<T>& modelled,
                            std::vector<T>& adjoint_source) const {
     const double f = shot_misfit(m_options.misfit, m_in_band[k], modelled, adjoint_source) / m_size;
-    for (T& value : adjoint_source) value = static_cast<T>(static_cast<double>(value) / m_size);
+    if (m_options.misfit.kind == MisfitKind::least_squares && *m_strength == 0.0) {
+      m_strength->store(strength(m_in_band[k], modelled));
+    }
+    // leaves room for the wavefield of the source
+    constexpr double largest = 1e-8 * static_cast<double>(std::numeric_limits<T>::max());
+    for (T& value : adjoint_source) {
+      const double scaled = static_cast<double>(value) / m_size;
+      if (std::isfinite(value) && !(std::fabs(scaled) < largest)) throw too_weak(k, modelled);
+      value = static_cast<T>(scaled);
+    }
     return f;
+  }
+  /// \brief Notes data that are much stronger or weaker than modelled traces.
+  ///
+  /// The least-squares misfit compares amplitudes. The note is written once, after an evaluation.
+  void note_amplitudes() {
+    const double times = *m_strength;
+    if (m_noted || !(times > 0.0) || !std::isfinite(times) || !m_options.note) return;
+    m_noted = true;
+    if (times < strong && times > 1.0 / strong) return;
+    m_options.note(concat(
+        "the data are ", times < 1.0 ? 1.0 / times : times, " times as ",
+        times < 1.0 ? "weak" : "strong",
+        " as the modelled traces of the start (root mean square), ",
+        "and the least-squares misfit compares amplitudes: scale the data or the wavelet, or take ",
+        m_options.names("misfit correlation")));
   }
   /// Returns the weights of the filter of adjoint sources: alias_weights().
   std::vector<double> filter_weights(double dt, std::int64_t product_interval) const {
@@ -136,6 +163,39 @@ class ObservedData {
  private:
   // Final taper of records: periods of the highest frequency, at most a fraction of the record.
   static constexpr double tapered_periods = 3.0, tapered_part = 1.0 / 3.0;
+
+  // Factor of amplitudes from which a note is written.
+  static constexpr double strong = 100.0;
+
+  // Returns the root mean square of the data of a shot divided by that of modelled traces, samples
+  // x receivers; infinite without modelled waves.
+  template <class T>
+  static double strength(const ObservedShot& shot, const std::vector<T>& modelled) {
+    double observed = 0.0, other = 0.0;
+    for (std::int64_t r = 0; r < shot.receivers; ++r) {
+      for (std::int64_t n = 0; n < shot.count; ++n) {
+        const double w = shot.weight(r, n);
+        const double o =
+            w * static_cast<double>(shot.samples[static_cast<std::size_t>(r * shot.count + n)]);
+        const double d =
+            w * static_cast<double>(modelled[static_cast<std::size_t>(n * shot.receivers + r)]);
+        observed += o * o;
+        other += d * d;
+      }
+    }
+    return std::sqrt(observed / other);
+  }
+  template <class T>
+  InputError too_weak(std::size_t k, const std::vector<T>& modelled) const {
+    return InputError(concat(m_options.names("data"), ": ", m_in_band[k].name, ": the data are ",
+                             1.0 / strength(m_in_band[k], modelled),
+                             " times as weak as the modelled traces (root mean square), with which "
+                             "the gradient exceeds ",
+                             sizeof(T) == 4 ? "single" : "double",
+                             " precision (allowed: about equal amplitudes): scale ",
+                             "the data or the wavelet, or take ",
+                             m_options.names("misfit correlation")));
+  }
 
   // Frequencies that alias in the subsampled sum contribute nothing to the sum over all steps.
   double alias_stop(double dt, std::int64_t product_interval) const {
@@ -241,9 +301,10 @@ class ObservedData {
     }
     const auto note = [&](std::size_t shots, double seconds, const char* place) {
       if (shots == 0 || !m_options.note) return;
-      m_options.note(concat(shots, " of ", loaded, loaded == 1 ? " shot has" : " shots have",
-                            " no data in up to ", std::round(1e4 * seconds) * 1e-4, " s at the ",
-                            place, " of the run, which have no weight"));
+      m_options.note(concat(shots, " of ", loaded, loaded == 1 ? " shot" : " shots",
+                            shots == 1 ? " has" : " have", " no data in up to ",
+                            std::round(1e4 * seconds) * 1e-4, " s at the ", place,
+                            " of the run, which have no weight"));
     };
     note(late, before, "beginning");
     note(early, after, "end");
@@ -313,8 +374,11 @@ class ObservedData {
   std::vector<wave::Shot<Dim>> m_shots;         ///< live traces
   std::vector<ObservedShot> m_data, m_in_band;  ///< data with all frequencies, and in the band
   double m_size = 0.0;                          ///< misfit of traces of zeros
-  double m_highest = 0.0;                       ///< highest frequency of the wavelet of the band,
-                                                ///< Hz
+  /// strength() of the first shot that was compared, by threads that share the shots; 0: unknown
+  std::shared_ptr<std::atomic<double>> m_strength = std::make_shared<std::atomic<double>>(0.0);
+  bool m_noted = false;    ///< note_amplitudes() compared them
+  double m_highest = 0.0;  ///< highest frequency of the wavelet of the band,
+                           ///< Hz
 };
 
 }  // namespace moho::fwi

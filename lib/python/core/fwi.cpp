@@ -14,6 +14,7 @@
 #include <moho/fwi/band_search.hpp>
 #include <moho/fwi/objective.hpp>
 #include <moho/stream/device_count.hpp>
+#include <moho/wave/delta_note.hpp>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -163,6 +164,7 @@ class ObjectiveOf : public AnyObjective,
         if (!search.next_band()) return false;
         m_begun = true;
       }
+      search.restore_band();
       const double misfit = objective.evaluate(search.state().point(), m_gradient);
       evaluation = search.tell(misfit, m_gradient);
       if (!m_checkpoint.path.empty()) search.save(m_checkpoint.path, m_checkpoint.made_from);
@@ -196,6 +198,11 @@ class ObjectiveOf : public AnyObjective,
                const InversionInput& inversion, ObjectivePlan& shown) override {
     const Grid<Dim> grid = grid_of<Dim>(wave.fields.front().second, wave.spacing, wave.origin);
     m_start = model_in<T, Dim, Memory>(instance(), grid, wave, false);
+    const auto values = [this](const auto& field) {
+      return field.data() != nullptr ? download(instance(), field) : std::vector<T>();
+    };
+    shown.notes = wave::note_of_lowered_deltas(
+        wave::lowered_deltas<T>(values(m_start.epsilon), values(m_start.delta)));
     fwi::ObjectiveData<T, Dim, Memory> data;
     data.shots = shots_of<Dim>(gathers);
     // load_data() reads all gathers, after which the arrays of the caller may change
@@ -541,6 +548,7 @@ void bind_fwi(nb::module_& m) {
       .def_ro("steps", &ObjectivePlan::steps)
       .def_ro("concurrent_shots", &ObjectivePlan::concurrent_shots)
       .def_ro("streamed", &ObjectivePlan::streamed)
+      .def_ro("notes", &ObjectivePlan::notes)
       .def_ro("medium", &ObjectivePlan::medium)
       .def_ro("source_field", &ObjectivePlan::source_field)
       .def_ro("stream", &ObjectivePlan::stream)

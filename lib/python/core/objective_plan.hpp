@@ -23,6 +23,7 @@ struct ObjectivePlan {
   std::int64_t steps = 0;
   int concurrent_shots = 1;
   bool streamed = false;
+  std::string notes;  ///< on the initial model; empty: none
   std::string medium, source_field;
   std::vector<std::string> stream;
   stream::SlabPlan slabs;

@@ -3,20 +3,20 @@
 
 from __future__ import annotations
 
-import contextlib
+import warnings
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _arrays, _checkpoint, _labelled
-from ._errors import InputError, OutOfMemoryError
+from . import _arrays, _checkpoint, _inversion_arguments, _labelled
+from ._errors import InputError
 from ._gathers import Gather, gather_arguments, run_length
+from ._inversion_arguments import PARAMETERS
 from ._plan import Plan, objective_text
 from ._runtime import core
 from ._wave_arguments import scheme_arguments, taper_radius, warn_without_effect, wave_arguments, wave_fields
 
-PARAMETERS = ("vp", "density", "epsilon", "delta")
 PARAMETER_UNITS = {"vp": "m/s", "density": "kg/m3", "epsilon": "1", "delta": "1"}
 MISFITS = ("least-squares", "correlation", "huber", "envelope")
 SOURCE_FIELDS = ("auto", "shell", "random", "stored", "replay")
@@ -37,7 +37,8 @@ class Objective:
     dt, order, equations, sigma, source_taper, wavelet_interval
         As for moho.Shots. Default of dt: stable with all vp and epsilon within the bounds.
     gathers : sequence of moho.Gather
-        The data; traces are used in single precision.
+        The data; traces are used in single precision. Traces of zeros are left out, with a warning; gathers
+        without another trace are refused.
     time : float, optional
         Time to model, s. Default: to the last sample of the gathers. Times without samples have no weight.
     parameters : str or sequence of str
@@ -47,7 +48,8 @@ class Objective:
         its mean. Those of epsilon and delta are differences.
     bounds : mapping of str to (float, float), optional
         Least and greatest values of parameters, in their units. Default: 20 % beyond the values of the
-        initial model, as far as the grid and dt allow; for epsilon and delta 0.1 beyond.
+        initial model, as far as the grid and dt allow; for epsilon and delta 0.1 beyond. Values of vp are at
+        most 1e9 m/s, of epsilon and delta -0.4999 to 2.
     mask : array of the shape of vp, optional
         0 or False: the node keeps its values, whatever its variables are, and its gradient is 0.
     misfit : {"least-squares", "correlation", "huber", "envelope"}
@@ -160,18 +162,19 @@ class Objective:
         data = gather_arguments(gathers, vp.ndim)
         if time is None:
             time = run_length(data, zero, wavelet, wavelet_interval)
-        self._names = _parameters(parameters, fields)
+        self._names = _inversion_arguments.parameters_of(parameters, fields)
         self._shape, self._dtype = _arrays.kind_of(vp)
         self._device = _arrays.on_device(vp)
-        self._bands = _bands(bands)
+        self._bands = _inversion_arguments.bands_of(bands)
         self._count = len(data[0])
-        mask = _mask(mask, vp)
+        mask = _inversion_arguments.mask_of(mask, vp)
         self._fixed = None if mask is None else np.tile(mask.ravel() == 0, len(self._names))
         if _arrays.text(mute, "mute", "velocity:1500").split(":")[0] == "arrivals":
             raise InputError(
                 "mute is 'arrivals' (allowed: none, velocity:V): what is muted may not move with the model"
             )
-        with _limits():
+        live, self._live = _inversion_arguments.live_gathers(data)
+        with _inversion_arguments.limits():
             self._objective = core().make_objective(
                 *wave_arguments(
                     fields, spacing, origin, wavelet, wavelet_interval, faces, free_surface, time, dt, None
@@ -179,12 +182,12 @@ class Objective:
                 *scheme_arguments(order, equations, sigma),
                 taper_radius(source_taper),
                 _arrays.memory_bytes(memory),
-                *data,
+                *live,
                 [PARAMETERS.index(name) for name in self._names],
-                _bounds(bounds, self._names),
+                _inversion_arguments.bounds_of(bounds, self._names),
                 _arrays.choice(variables, "variables", ("log", "linear")) == "log",
                 _arrays.choice(misfit, "misfit", MISFITS),
-                _huber(huber),
+                _inversion_arguments.huber_of(huber),
                 _arrays.text(offset_weights, "offset_weights", "0:0,200:0.3,600:1"),
                 mute,
                 _arrays.choice(zero, "zero", ("start", "peak")),
@@ -192,13 +195,15 @@ class Objective:
                 self._bands,
                 mask,
                 _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
-                _stream(source_field, device_memory, devices, block, updates)
+                _inversion_arguments.stream_of(source_field, device_memory, devices, block, updates)
                 + _arrays.random_layers(random_width, seed),
                 _arrays.whole(gradient_steps, "gradient_steps", 0, 1000000),
                 _arrays.space_of(space, vp),
                 _arrays.callback(progress),
             )
         warn_without_effect(fields, equations, sigma, source_taper)
+        if self._objective.plan.notes:
+            warnings.warn(self._objective.plan.notes, stacklevel=2)
         given.update(gathers=_checkpoint.gathers_text(data), spacing=spacing, origin=origin)
         self._made_from = _checkpoint.made_from(given)
 
@@ -331,11 +336,18 @@ class Objective:
         Returns
         -------
         numpy.ndarray, shape (receivers, steps + 1), float32
+            Zeros at traces of zeros, which are left out.
         """
         x = self._variables(x)
         core()
         shot = _arrays.whole(shot, "shot", 0, self._count - 1)
-        return self._objective.modelled(x, shot, _arrays.callback(progress)).reshape(-1, self.steps + 1)
+        traces = self._objective.modelled(x, shot, _arrays.callback(progress)).reshape(-1, self.steps + 1)
+        live = self._live[shot]
+        if live.all():
+            return traces
+        result = np.zeros((live.size, traces.shape[1]), traces.dtype)
+        result[live] = traces
+        return result
 
     def illumination(self) -> np.ndarray:
         """Sum of p^2 dt of the sources over shots and time in the latest evaluation, of the shape of vp."""
@@ -460,7 +472,8 @@ class Evaluation:
 class Search:
     """A search by L-BFGS, from Objective.search(): an iterator of moho.Evaluation.
 
-    Each step of the iteration evaluates the misfit once. The iteration may end at any step, and an evaluation
+    Each step of the iteration evaluates the misfit once, in the band of the search: the objective may be used
+    otherwise in between, and is left in that band. The iteration may end at any step, and an evaluation
     that was interrupted can be repeated: the search continues with the same bits.
 
     Examples
@@ -513,86 +526,3 @@ class Search:
     def model(self) -> dict[str, np.ndarray]:
         """Values of the parameters at the best point so far, as Objective.model()."""
         return self._objective.model(self.x)
-
-
-def _parameters(parameters: Any, fields: list[Optional[np.ndarray]]) -> tuple[str, ...]:
-    if isinstance(parameters, str):
-        parameters = parameters.split(",")
-    if not isinstance(parameters, (list, tuple)) or not all(isinstance(name, str) for name in parameters):
-        raise InputError(f"parameters is {parameters!r} (allowed: some of {', '.join(PARAMETERS)})")
-    names = tuple(parameters)
-    for name in names:
-        _arrays.choice(name, "parameters", PARAMETERS)
-        if fields[PARAMETERS.index(name)] is None:
-            raise InputError(f"parameters: {name} is not in the model (allowed: what is given): give it")
-    if "vp" not in names or len(set(names)) < len(names):
-        raise InputError(f"parameters is {parameters!r} (allowed: vp and others of the model, each once)")
-    return names
-
-
-@contextlib.contextmanager
-def _limits() -> Iterator[None]:
-    """Messages with the names of arguments; a method that needs more memory is OutOfMemoryError."""
-    try:
-        with _arrays.renamed(("offset weights", "offset_weights")):
-            yield
-    except InputError as refused:
-        if str(refused).startswith("source_field") and " in all)" in str(refused):
-            raise OutOfMemoryError(str(refused)) from None
-        raise
-
-
-def _stream(source_field: str, device_memory: Any, devices: Any, block: Any, updates: Any) -> list[int]:
-    if (block is not None or updates is not None) and source_field != "random":
-        raise InputError(
-            f"{'updates' if block is None else 'block'} streams the gradient, which needs source_field "
-            "'random' (allowed: with it)"
-        )
-    return _arrays.stream_sizes(device_memory, _arrays.devices_of(devices), block, updates)
-
-
-def _bands(bands: Any) -> list[float]:
-    values = np.atleast_1d(_arrays.numbers(bands, "bands"))
-    if values.ndim != 1 or not np.all(values > 0.0) or not np.all(np.diff(values) > 0.0):
-        raise InputError(f"bands is {bands!r} (allowed: positive frequencies in Hz that ascend)")
-    return values.tolist()
-
-
-def _bounds(bounds: Any, names: tuple[str, ...]) -> list[float]:
-    pairs: list[float] = []
-    if bounds is not None and not isinstance(bounds, Mapping):
-        raise InputError(f"bounds is {bounds!r} (allowed: a dictionary such as {{'vp': (1500, 4500)}})")
-    bounds = dict(bounds or {})
-    for name in names:
-        given = bounds.pop(name, (0.0, 0.0))
-        pair = np.zeros(()) if given is None else _arrays.numbers(given, f"bounds of {name}")
-        if pair.shape != (2,):
-            raise InputError(
-                f"bounds of {name}: the shape is {_arrays.shape_text(pair.shape)} (allowed: two numbers, the "
-                "lowest and the highest value)"
-            )
-        low, high = pair.tolist()
-        positive = name in ("vp", "density")
-        if (low, high) != (0.0, 0.0) and not (low < high and (low > 0.0 or not positive)):
-            allowed = "ascending positive values" if positive else "ascending values"
-            raise InputError(f"bounds: {name} from {low} to {high} (allowed: {allowed})")
-        pairs += [low, high]
-    if bounds:
-        raise InputError(f"bounds: {next(iter(bounds))!r} is not inverted (allowed: {', '.join(names)})")
-    return pairs
-
-
-def _huber(value: Any) -> float:
-    value = _arrays.number(value, "huber")
-    if not 0.0 < value < np.inf:
-        raise InputError(f"huber is {value} (allowed: positive and finite numbers)")
-    return value
-
-
-def _mask(mask: Any, vp: np.ndarray) -> Optional[np.ndarray]:
-    if mask is None:
-        return None
-    mask = _arrays.mask(mask, vp.shape, "that of vp, with some nodes that may change")
-    if not mask.any():
-        raise InputError("mask: it is 0 at all nodes (allowed: some nodes that may change): leave it out")
-    return mask

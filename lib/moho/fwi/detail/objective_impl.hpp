@@ -4,7 +4,6 @@
 /// \file
 /// \brief Definitions of Objective. Included by objective.hpp.
 
-#include <moho/core/instances.hpp>
 #include <moho/fwi/detail/shot_at.hpp>
 #include <moho/fwi/objective.hpp>
 #include <moho/wave/model_values.hpp>
@@ -131,15 +130,18 @@ optimize::Constraints<T, Memory> Objective<T, Dim, Memory>::bounds() const {
     const std::vector<T> values = download(exec(), m_shots->start().field(parameter));
     const bool log = logarithmic(parameter);
     const double scale = m_scales[u];
-    const Range& range = m_plan.bounds[u];
+    // rounded values at the bounds have to stay within what models may have
+    const double slack = is_positive(parameter) ? 0.0 : 1e-6;
+    const double low = std::max(m_plan.bounds[u].low, wave::info(parameter).lowest + slack);
+    const double high = std::min(m_plan.bounds[u].high, wave::info(parameter).highest - slack);
     for (std::size_t i = 0; i < each; ++i) {
       const double value = static_cast<double>(values[i]);
       const auto to = [&](double bound) {
         return static_cast<T>(log ? std::log(bound / value) : (bound - value) / scale);
       };
       // values of constant nodes may exceed the bounds
-      lower[u * each + i] = std::min(to(range.low), T(0));
-      upper[u * each + i] = std::max(to(range.high), T(0));
+      lower[u * each + i] = std::min(to(low), T(0));
+      upper[u * each + i] = std::max(to(high), T(0));
     }
     mask.insert(mask.end(), options().mask.begin(), options().mask.end());
   }
@@ -396,6 +398,7 @@ double Objective<T, Dim, Memory>::finish(const Vector& gradient) {
   }
   exec().fence();
   m_begun = false;
+  m_shots->data().note_amplitudes();
   double misfit = 0.0;
   for (const auto& [k, value] : m_misfits) misfit += value;
   return misfit;
