@@ -39,6 +39,7 @@ struct FaceTexts {
   std::string boundary;       ///< empty: cpml, sponge for TTI
   std::optional<int> width;   ///< of layers whose width is not given
   bool free_surface = false;  ///< true: the top is free
+  bool other_layers = false;  ///< true: `width` is also of layers that are not those of the faces
 };
 
 /// Options of the time stepping.
@@ -124,6 +125,11 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
       narrowest = narrowest == 0 ? face.width : std::min(narrowest, face.width);
     }
   }
+  FaceTexts other = o;
+  other.width = o.width == 1 ? 2 : 1;
+  const auto faces = wave::boundaries_string(make_boundaries<Dim>(other, medium_of(o.model)));
+  if (o.width && !o.other_layers && faces == wave::boundaries_string(job.boundaries))
+    model.notes.push_back("--width has no effect: --boundary gives the width of all layers");
   if (good && narrowest > 0) {
     const auto [low, high] = model.range("vp");
     model.sponge = {narrowest, mean, 0.5 * (low + high), frequency, spacing, Dim};

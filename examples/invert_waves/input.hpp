@@ -71,6 +71,8 @@ struct Input : SurveyJob<T, Dim> {
                               ", the unknowns on the nodes of --vp)"));
     }
     evaluation.values = std::move(array.data);
+    fwi::check_values<T, Dim>("--evaluate " + o.evaluate, objective_options().parameters,
+                              this->grid, evaluation.values);
   }
 
   /// Returns the options of the objective, without progress and notes.
@@ -143,6 +145,7 @@ struct Input : SurveyJob<T, Dim> {
             {"data", data_name},
             {"bands", "--bands"},
             {"bounds", "--bounds"},
+            {"misfit correlation", "--misfit correlation"},
             {"bounds of density", "--bounds rho:LEAST:GREATEST"},
             {"density", "rho"},
             {"lags", "--lags"},
@@ -168,22 +171,9 @@ struct Input : SurveyJob<T, Dim> {
     return all;
   }
   std::vector<unsigned char> read_mask(const EarthModel<T>& model) const {
-    EarthModelOptions file;
-    file.parameters["vp"] = options->mask_text;
-    file.velocity_unit = VelocityUnit::metres_per_second;  // ones and zeros have no unit
-    file.spacing = options->model.spacing;
-    file.origin = options->model.origin;
-    file.nodes = &model;
-    EarthModel<T> read;
-    try {
-      read = load_earth_model<T>(file);
-    } catch (const MemoryError&) {
-      throw;
-    } catch (const Error& error) {
-      const std::string text = error.what();
-      throw InputError(text.rfind("--vp", 0) == 0 ? "--mask" + text.substr(4) : "--mask: " + text);
-    }
-    return fwi::mask_of(this->grid, read.values.at("vp"), "--mask " + options->mask_text);
+    return fwi::mask_of(this->grid,
+                        load_on_nodes("--mask", options->mask_text, options->model, model),
+                        "--mask " + options->mask_text);
   }
 };
 

@@ -173,6 +173,7 @@ void bind_gradient(Description& d, Options& o) {
   d.bind(o.every, "gradient-steps", "n",
          "steps from one product of the wavefields to the next (default: by the wavelet)",
          count(1, 1000000), {.unset = "auto"});
+  const auto extended = [&o] { return o.extended; };
   d.bind(o.lags, "lags", "n[,n]",
          "extended image of the result: half offsets of up to n nodes along x (and y)",
          Rule<fwi::Lags>{fwi::parse_lags}, {.local = true})
@@ -181,11 +182,13 @@ void bind_gradient(Description& d, Options& o) {
   };
   d.bind(o.lags_every, "lags-every", "n",
          "extended images of every n-th evaluation as well (default: 0, of the result alone)",
-         count(0, 1000000), {.hidden = true, .local = true});
+         count(0, 1000000), {.local = true})
+      .show_if(extended);
   d.bind(o.lags_sum, "lags-sum", "exact | plain",
          "of shots: exact, the same for any number of processes, or plain, with less memory",
-         name_of({"exact", "plain"}), {.hidden = true, .local = true});
-  d.move_in_summary("source_field", {"lags"});
+         name_of({"exact", "plain"}), {.local = true})
+      .show_if(extended);
+  d.move_in_summary("source_field", {"lags", "lags_every", "lags_sum"});
   d.bind(o.device_memory, "device-memory", "BYTES", "most of the device (default: what is free)",
          bytes(), {.hidden = true});
   bind_stream_shape(d, "gradient", o.block, o.updates);
@@ -196,6 +199,10 @@ void bind_gradient(Description& d, Options& o) {
     if (!o.extended && (given.given("lags-every") || given.given("lags-sum"))) {
       throw InputError("--lags-every and --lags-sum need --lags (allowed: with it)");
     }
+    if (o.lags_every > 0 && given.given("only-shot")) {
+      throw InputError("--lags-every has no effect with --only-shot (allowed: --lags): omit it");
+    }
+    o.other_layers = o.source_field == fwi::SourceField::random;
     if ((o.block > 0 || o.updates > 0) && o.source_field != fwi::SourceField::random) {
       throw InputError(concat(o.block > 0 ? "--block" : "--updates",
                               " streams the gradient, which ",

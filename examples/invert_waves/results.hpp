@@ -20,7 +20,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -43,6 +42,7 @@ struct Gather {
 /// State of an interrupted run.
 struct ResumedRun : fwi::BandProgress {
   std::filesystem::path state;  ///< of the search; empty: a new run
+  bool complete = false;        ///< the earlier run has all results
 };
 
 /// Files and messages of an inversion.
@@ -80,14 +80,21 @@ class Results {
   /// Returns the number of finished evaluations.
   std::int64_t evaluations() const { return m_evaluations; }
 
-  /// Restores the state of an interrupted run. \throws InputError for another run's state
+  /// Restores the state of an earlier run. \throws InputError for another run's state
   ResumedRun resume() {
     ResumedRun run;
     if (!m_o.resume || m_o.only_shot) return run;  // a single shot is never resumed
     const std::int64_t last = m_session.last_part();
     Json more;
     if (last < 0 || !m_session.take_over(last, more)) {
-      m_session.print("resumed   nothing is there, it begins anew");
+      m_session.print("resumed   ", last < 0 ? "nothing is there" : "files have changed",
+                      ", it begins anew");
+      return run;
+    }
+    run.complete = more.find("complete") != nullptr;
+    if (run.complete) {
+      m_session.print("resumed   the inversion in ", m_session.folder().string(),
+                      " is complete: ", counted(last, "evaluation"), ", nothing is computed");
       return run;
     }
     for (const char* name : {"band", "in_band", "history", "stops"}) {
@@ -223,9 +230,9 @@ class Results {
       const HostPhase phase(m_session.phases, "write");
       write_models();
       write_history();
-      remove_state();
     }
     add_results(device, threads);
+    replace_state();
     Ending ending;
     ending.script = "plot_inversion.py";
     ending.pictures = {"models.png", "misfit.png", "gather.png"};
@@ -341,14 +348,13 @@ class Results {
     return relative;
   }
 
-  // Removes the state of the search: the results are complete.
-  void remove_state() {
+  // Replaces the state of the search by the results, which are complete.
+  void replace_state() {
+    std::vector<std::string> results = m_session.files;
     for (const std::string& name : {state_name(m_evaluations), light_name(m_evaluations)}) {
-      std::error_code ignored;
-      std::filesystem::remove(m_session.folder() / name, ignored);
-      std::erase(m_session.files, name);
+      std::erase(results, name);
     }
-    m_session.summary.remove("parts");
+    m_session.part_replaces(m_evaluations, results, Json::object({{"complete", true}}));
   }
 
   const Options& m_o;

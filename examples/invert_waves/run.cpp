@@ -47,6 +47,9 @@ class Program {
       const HostPhase phase(m_session.phases, "check");
       prepare();
     });
+    char complete = m_resumed.complete ? 1 : 0;
+    processes.broadcast(&complete, 1);
+    if (complete != 0) return processes.finish();
     with_space(m_o.space, [&](const auto& exec) { compute(exec); });
     m_session.computed(m_times);
     processes.finish();

@@ -177,6 +177,10 @@ void bind_streaming(Description& d, Options& o) {
   bind_devices(d, o.devices, "hold each shot in slabs, see below. auto: as few as suffice");
   bind_ranks_per_shot(d, o.ranks_per_shot, o.devices);
   d.option("width").text += "; also of random layers of the source's wavefield (default: 60)";
+  d.check([&o](const Arguments&) {
+    o.other_layers =
+        o.snapshots == "auto" || o.snapshots == "random" || o.block > 0 || o.updates > 0;
+  });
 }
 
 // Refuses what does not combine with a stream, several devices or random layers, and options that

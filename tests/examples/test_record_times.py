@@ -101,8 +101,8 @@ class RecordTimes(test_invert_waves.Case):
         found, r = self.first_misfit("mixed")
         self.assertLess(found, 1e-4)
         self.assertAlmostEqual(r.summary["scheme"]["steps"] * r.summary["scheme"]["dt"], 1.2, delta=0.005)
-        for words in ("1 of 2 shots have no data in up to 0.5 s at the beginning",
-                      "1 of 2 shots have no data in up to 0.5"):
+        for words in ("1 of 2 shots has no data in up to 0.5 s at the beginning",
+                      "1 of 2 shots has no data in up to 0.5"):
             self.assertIn(words, r.text)
         self.first_misfit("mixed", "--time", "1.2")
         for time, words in (("1.3", "--time is 1.3 s, and the data end at 1.2"),
