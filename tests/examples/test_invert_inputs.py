@@ -78,8 +78,9 @@ class Inputs(test_invert_waves.Case):
     def test_amplitudes(self):
         if not self.modeller:
             self.skipTest("model_waves was not built")
-        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:8], "--interval",
-                               "0.004", "--snapshot-every", "0", "--no-plot", "--out", "gathers"],
+        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:8],
+                               "--interval", "0.004", "--snapshot-every", "0", "--no-plot", "--out",
+                               "gathers"],
                               cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         note = "times as strong as the modelled traces of the start (root mean square)"
@@ -113,7 +114,8 @@ class Inputs(test_invert_waves.Case):
                  for name in os.listdir(first.folder)}
         self.assertFalse(any(name.startswith("search") for name in times))
         again = self.invert(*self.shots, "--resume")
-        self.assertRegex(again.text, "resumed   the inversion in .* is complete: [0-9]+ evaluations?, nothing is")
+        self.assertRegex(again.text,
+                         "resumed   the inversion in .* is complete: [0-9]+ evaluations?, nothing")
         self.assertNotIn("evaluated", again.text)
         self.assertEqual(times, {name: os.stat(os.path.join(first.folder, name)).st_mtime_ns
                                  for name in os.listdir(first.folder)})

@@ -48,9 +48,16 @@ class Options(test_migrate_shots.Case):
                             ("top=free", False), ("rigid,top=cpml", False)):
             more = ["--vp", "smooth.npy", *self.survey, *self.shots, "--boundary", faces,
                     "--snapshots", "memory", "--plan"]
-            grids = [re.search(r"largest shot ([0-9x ]+) nodes", self.succeed(*more, *width)[1])[1]
-                     for width in ([], ["--width", "7"])]
+            texts = [self.succeed(*more, *width)[1] for width in ([], ["--width", "7"])]
+            grids = [re.search(r"largest shot ([0-9x ]+) nodes", text)[1] for text in texts]
+            self.assertEqual("note: --width has no effect" in texts[1], same, faces)
             self.assertEqual(grids[0] == grids[1], same, (faces, grids))
+
+    def test_delta_above_epsilon(self):
+        more = ["--vp", "smooth.npy", *self.survey, *self.shots, "--plan", "--epsilon", "0.1"]
+        note = "note: delta is larger than epsilon at "
+        self.assertIn(note, self.succeed(*more, "--delta", "0.2")[1])
+        self.assertNotIn(note, self.succeed(*more, "--delta", "0.1")[1])
 
     def test_width_of_cpml(self):
         del self.survey[-2:]

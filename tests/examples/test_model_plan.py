@@ -51,6 +51,13 @@ class Plan(test_model_waves.Case):
             else:
                 self.assertNotIn("gather.sgy has", r.text)
 
+    def test_width_beside_widths_of_faces(self):
+        note = "note: --width has no effect"
+        for faces, noted in (("sponge:20", True), ("sponge:20,top=cpml", False)):
+            more = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--plan", "--boundary", faces]
+            self.assertEqual(note in self.call(*more, "--width", "7").stdout, noted, faces)
+            self.assertNotIn(note, self.call(*more).stdout)
+
 
 if __name__ == "__main__":
     sys.exit(support.main(__doc__))

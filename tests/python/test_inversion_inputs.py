@@ -99,7 +99,10 @@ class TracesOfZeros(unittest.TestCase):
 
 
 class Bounds(unittest.TestCase):
-    fields = {name: np.full((41, 31), value, np.float32) for name, value in (("epsilon", 0.1), ("delta", 0.05))}
+    fields = {
+        "epsilon": np.full((41, 31), 0.1, np.float32),
+        "delta": np.full((41, 31), 0.05, np.float32),
+    }
 
     def vti(self, data, **more):
         return objective(data, parameters="vp,epsilon,delta", **{**self.fields, **more})
