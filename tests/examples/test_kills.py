@@ -154,6 +154,10 @@ def described(summary):
         if isinstance(values.get(key),
                       list) and all(isinstance(one, dict) and "number" in one for one in values[key]):
             values[key] = sorted(values[key], key=lambda one: one["number"])
+            for one in values[key]:  # a table with seconds
+                files = one.get("files", [])
+                one["files"] = [file for file in files
+                                if not isinstance(file, dict) or file.get("name") != "history.csv"]
     return {path: value for path, value in leaves(values) if not OF_A_RUN.search(path)}
 
 
