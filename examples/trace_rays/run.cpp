@@ -143,11 +143,10 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   estimate.take(field * sources, "traveltimes");
   // predecessors of a source, slowness and times with margins, reserve of the graph
   const double source = o.space == "cuda" ? 0.0 : 4.0 * nodes + 3.2 * field;
-  MemoryEstimate least = estimate;
-  least.pass(source, "one source");
+  estimate.pass(source, "one source");
   check_memory(concat(o.model == ModelKind::file ? "the model of " : "--shape: a model of ",
                       io::shape_string(shape), " nodes with ", counted(sources, "source")),
-               least, limit,
+               estimate, limit,
                fitting_shape(shape, (field * (1.0 + sources) + source) / nodes,
                              limit.bytes - MemoryEstimate::process) +
                    (sources > 1.0 ? ", or fewer sources" : "") +
@@ -269,6 +268,10 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   ranks.finish();
   if (!ranks.root()) return;
   done.memory = memory;
+  if (o.space != "cuda") {
+    const double room = limit.bytes - memory.now();  // the run kept to it
+    done.memory.pass(std::min(static_cast<double>(outcome.least_bytes), room), "one source");
+  }
   done.memory.take(rays::ray_bytes<Dim>(static_cast<double>(outcome.paths.traveltime.size()),
                                         static_cast<double>(outcome.paths.points.size())),
                    "rays");

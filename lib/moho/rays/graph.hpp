@@ -78,6 +78,8 @@ class GridGraph {
   double weight_seconds() const { return m_weight_seconds; }
   /// Returns the bytes available to a solver for traveltimes.
   std::size_t solver_budget() const { return m_solver_budget; }
+  /// Returns the bytes that one source needs without a weight table, with the slowness.
+  std::size_t least_bytes() const { return m_least_bytes; }
   /// Returns the half star, in the order of the edges.
   const std::vector<std::array<int, Dim>>& star() const { return m_star; }
   /// Returns the offset of the neighbour in a direction. Predecessors are stored as directions: the
@@ -117,6 +119,7 @@ class GridGraph {
   std::size_t m_weight_bytes = 0;
   std::int64_t m_fragments = 0;
   std::size_t m_solver_budget = 0;
+  std::size_t m_least_bytes = 0;
   double m_weight_seconds = 0.0;
 };
 
@@ -198,6 +201,7 @@ void GridGraph<T, Dim, Memory>::choose_storage(const Instance<Memory>& exec) {
   const std::size_t medium = vertices * sizeof(T);
   const auto nodes = static_cast<std::size_t>(m_data.grid.template nodes<Memory>());
   const std::size_t one_source = vertices * sizeof(T) + nodes * (sizeof(T) + 2);
+  m_least_bytes = medium + one_source;
   const std::string whose = given ? "the memory budget of " : "the free memory of ";
   if (medium + one_source > budget) {
     throw MemoryError(concat("memory: a model of ", shape_string(m_grid), " nodes needs ",
