@@ -3,7 +3,6 @@
 
 #include "app/format.hpp"
 #include "app/memory.hpp"
-#include "app/point_tables.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/parse.hpp>
@@ -13,6 +12,7 @@
 #include <moho/gravity_inversion/synthetic.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/io/point_tables.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -49,7 +49,7 @@ gravity::Components components_of(const Options& o, const io::Table& table,
 
 // The table of data: of a text with names, or of an array with the columns of --components.
 io::Table data_table(const Options& o, const std::string& what) {
-  if (is_text_table(what, o.data_file)) {
+  if (io::is_text_table(what, o.data_file)) {
     io::Table table = io::read_csv(o.data_file, {.allow_nonfinite = true});
     if (!table.names.empty() || o.components) return table;
     throw InputError(concat(what,
@@ -82,9 +82,9 @@ void load_data(const Options& o, Input& input) {
   for (const Component component : problem.components) {
     names.emplace_back(gravity::to_string(component));
   }
-  const auto columns = find_columns(what, table, names, input.notes);
+  const auto columns = io::find_columns(what, table, names, input.notes);
   std::vector<std::int64_t> used;
-  for (const TableColumn& column : columns) used.push_back(column.position);
+  for (const io::TableColumn& column : columns) used.push_back(column.position);
   const std::int64_t rows = table.rows();
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::size_t c = 0; c < 3; ++c) {
@@ -153,9 +153,9 @@ std::vector<double> cell_values(const std::string& option, const std::string& te
   std::vector<double> values;
   if (cells.regular()) {
     const auto& n = cells.mesh.cells;
-    values = cells.from_mesh(read_values(option, text, {n[2], n[1], n[0]}, "nz x ny x nx"));
+    values = cells.from_mesh(io::read_values(option, text, {n[2], n[1], n[0]}, "nz x ny x nx"));
   } else {
-    values = read_values(option, text, {cells.size()}, "prisms");
+    values = io::read_values(option, text, {cells.size()}, "prisms");
   }
   const auto bad = std::find_if(values.begin(), values.end(),
                                 [](double density) { return !std::isfinite(density); });
@@ -177,7 +177,7 @@ void load_cells(const Options& o, Input& input) {
   auto& cells = input.problem.cells;
   if (!o.mesh) {
     input.cells_name = o.prisms_file;
-    const std::vector<double> rows = read_rows(
+    const std::vector<double> rows = io::read_rows(
         "--prisms", o.prisms_file, {"x1", "x2", "y1", "y2", "z1", "z2", "density"}, input.notes);
     try {
       cells = gravity_inversion::list_cells(rows);
@@ -198,7 +198,7 @@ void load_cells(const Options& o, Input& input) {
   if (!o.mask_file.empty()) {
     mask = gravity_inversion::mask_of(
         "--mask " + o.mask_file,
-        read_values("--mask", o.mask_file, {n[2], n[1], n[0]}, "nz x ny x nx", true));
+        io::read_values("--mask", o.mask_file, {n[2], n[1], n[0]}, "nz x ny x nx", true));
   }
   if (!o.ground.path.empty()) {
     const io::Array<double> array = io::read_npy<double>(o.ground.path);

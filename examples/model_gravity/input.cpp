@@ -3,7 +3,6 @@
 
 #include "app/format.hpp"
 #include "app/memory.hpp"
-#include "app/point_tables.hpp"
 
 #include <moho/gravity/ensemble.hpp>
 #include <moho/gravity/fmm.hpp>
@@ -12,6 +11,7 @@
 #include <moho/gravity/synthetic.hpp>
 #include <moho/io/csv.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/io/point_tables.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -27,7 +27,7 @@ namespace {
 
 void load_stations(const Options& o, Input& input) {
   if (!o.stations_file.empty()) {
-    input.stations = read_rows("--stations", o.stations_file, {"x", "y", "z"}, input.notes);
+    input.stations = io::read_rows("--stations", o.stations_file, {"x", "y", "z"}, input.notes);
     input.stations_name = "--stations " + o.stations_file;
     return;
   }
@@ -45,7 +45,7 @@ void load_stations(const Options& o, Input& input) {
                     "take fewer");
   std::vector<double> elevation{o.elevation};
   if (!o.elevation_file.empty()) {
-    elevation = read_values("--elevation", o.elevation_file, {grid.ny, grid.nx}, "ny x nx");
+    elevation = io::read_values("--elevation", o.elevation_file, {grid.ny, grid.nx}, "ny x nx");
     for (std::size_t k = 0; k < elevation.size(); ++k) {
       if (std::isfinite(elevation[k])) continue;
       const auto at = static_cast<std::int64_t>(k);
@@ -69,7 +69,7 @@ InputNeed need_of_input(const Options& o) {
   const auto table = [&](const std::string& file, double width) {
     const TableNeed found = need_of_table(file);
     // rows of text are selected from the table
-    const bool text = is_text_table("--", file);
+    const bool text = io::is_text_table("--", file);
     need.passing =
         std::max(need.passing, need.input + found.passing + (text ? 8.0 * found.values : 0.0));
     need.input += 8.0 * found.values;
@@ -114,17 +114,17 @@ Input load_input(const Options& o) {
   Input input;
   if (o.ensemble == Ensemble::prisms) {
     input.name = o.prisms_file;
-    input.prisms =
-        read_rows("--prisms", o.prisms_file,
-                  {"x1", "x2", "y1", "y2", "z1", "z2", o.magnetic ? "susceptibility" : "density"},
-                  input.notes);
+    input.prisms = io::read_rows(
+        "--prisms", o.prisms_file,
+        {"x1", "x2", "y1", "y2", "z1", "z2", o.magnetic ? "susceptibility" : "density"},
+        input.notes);
   } else if (o.ensemble == Ensemble::mesh) {
     const auto& cells = o.mesh.cells;
     input.name = o.magnetic ? o.susceptibilities_file : o.densities_file;
     input.regular = true;
     input.mesh = o.mesh;
-    input.densities = read_values(o.magnetic ? "--susceptibilities" : "--densities", input.name,
-                                  {cells[2], cells[1], cells[0]}, "nz x ny x nx");
+    input.densities = io::read_values(o.magnetic ? "--susceptibilities" : "--densities", input.name,
+                                      {cells[2], cells[1], cells[0]}, "nz x ny x nx");
   } else {
     gravity::SevenSpheres spheres = gravity::seven_spheres();
     input.name = "seven spheres";

@@ -2,10 +2,10 @@
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/format.hpp"
-#include "app/point_tables.hpp"
 #include "model_gravity/input.hpp"
 
 #include <moho/gravity/magnetic_job.hpp>
+#include <moho/io/point_tables.hpp>
 
 #include <algorithm>
 
@@ -139,7 +139,7 @@ std::vector<double> load_remanence(const Options& o, Input& input) {
   }
   if (o.remanence_file.empty()) return {};
   std::vector<double> rows =
-      read_rows("--remanence", o.remanence_file, {"mx", "my", "mz"}, input.notes);
+      io::read_rows("--remanence", o.remanence_file, {"mx", "my", "mz"}, input.notes);
   gravity::check_remanence("--remanence " + o.remanence_file, rows);
   if (rows.size() == static_cast<std::size_t>(3 * input.ensemble().size())) return rows;
   throw InputError(concat("--remanence ", o.remanence_file, ": has ", rows.size() / 3,

@@ -15,6 +15,7 @@
 #include <moho/io/npy.hpp>
 #include <moho/io/numbered.hpp>
 #include <moho/io/owned_folder.hpp>
+#include <moho/io/point_tables.hpp>
 #include <moho/io/rsf.hpp>
 #include <moho/io/segy.hpp>
 #include <moho/io/sparse.hpp>

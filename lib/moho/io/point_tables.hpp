@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Tables of points and arrays of values in files that options name.
+/// \brief Tables of points and arrays of values in .csv, .txt and .npy files.
 
 #include <moho/io/csv.hpp>
 
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-namespace moho::examples {
+namespace moho::io {
 
 /// Returns true for .csv and .txt, false for .npy.
-/// \param what option and file, for messages
+/// \param what argument and file, for messages
 /// \throws InputError for other kinds of files
 bool is_text_table(const std::string& what, const std::string& file);
 
@@ -26,14 +26,14 @@ struct TableColumn {
 /// \brief Returns the positions of the wanted columns in a table.
 ///
 /// Alternative names of axes (north, easting, depth, elevation, ...) add a note.
-/// \param what option and file, for messages
+/// \param what argument and file, for messages
 /// \throws InputError for a column that is missing or occurs twice
-std::vector<TableColumn> find_columns(const std::string& what, const io::Table& table,
+std::vector<TableColumn> find_columns(const std::string& what, const Table& table,
                                       const std::vector<std::string>& names,
                                       std::vector<std::string>& notes);
 
 /// Returns rows of named numbers from a file, in one vector. A note lists unused axes.
-/// \param option the option that names the file, with dashes
+/// \param option name of the argument that names the file, for messages
 /// \throws InputError for another shape or other columns, FileError
 std::vector<double> read_rows(const std::string& option, const std::string& file,
                               const std::vector<std::string>& names,
@@ -47,4 +47,4 @@ std::vector<double> read_values(const std::string& option, const std::string& fi
                                 const std::vector<std::int64_t>& shape, const std::string& axes,
                                 bool booleans = false);
 
-}  // namespace moho::examples
+}  // namespace moho::io

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "app/point_tables.hpp"
+#include <moho/io/point_tables.hpp>
 
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>
@@ -13,11 +13,11 @@
 #include <optional>
 #include <utility>
 
-namespace moho::examples {
+namespace moho::io {
 
 namespace {
 
-std::string lower_case(std::string text) {
+std::string in_lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
@@ -46,7 +46,7 @@ constexpr OtherName other_names[] = {
 std::optional<TableColumn> as_other_name(std::string name, const std::string& wanted) {
   std::string face = wanted.substr(1);
   if (!face.empty() && face != "1" && face != "2") return std::nullopt;  // density
-  name = lower_case(name);
+  name = in_lower_case(name);
   for (const OtherName& other : other_names) {
     if (other.axis != wanted[0]) continue;
     std::string number = face;
@@ -61,7 +61,7 @@ std::optional<TableColumn> as_other_name(std::string name, const std::string& wa
 }  // namespace
 
 bool is_text_table(const std::string& what, const std::string& file) {
-  const std::string kind = lower_case(std::filesystem::path(file).extension().string());
+  const std::string kind = in_lower_case(std::filesystem::path(file).extension().string());
   if (kind == ".npy") return false;
   if (kind == ".csv" || kind == ".txt") return true;
   throw InputError(concat(what, ": '", kind,
@@ -69,7 +69,7 @@ bool is_text_table(const std::string& what, const std::string& file) {
                           "convert it"));
 }
 
-std::vector<TableColumn> find_columns(const std::string& what, const io::Table& table,
+std::vector<TableColumn> find_columns(const std::string& what, const Table& table,
                                       const std::vector<std::string>& names,
                                       std::vector<std::string>& notes) {
   std::vector<TableColumn> columns;
@@ -86,7 +86,7 @@ std::vector<TableColumn> find_columns(const std::string& what, const io::Table& 
   }
   std::string taken;
   for (const std::string& name : names) {
-    if (const std::int64_t exact = io::find_column(what, table, name); exact >= 0) {
+    if (const std::int64_t exact = find_column(what, table, name); exact >= 0) {
       columns.push_back({exact, false});
       continue;
     }
@@ -120,20 +120,20 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
   const std::string what = option + " " + file;
   const auto width = static_cast<std::int64_t>(names.size());
   if (!is_text_table(what, file)) {
-    io::Array<double> array = io::read_npy<double>(file);
+    Array<double> array = read_npy<double>(file);
     if (array.shape.size() != 2 || array.shape[1] != width) {
-      throw InputError(concat(what, ": its shape is ", io::shape_string(array.shape),
-                              " (allowed: n x ", width, ", rows of ", list_of(names), ")"));
+      throw InputError(concat(what, ": its shape is ", shape_string(array.shape), " (allowed: n x ",
+                              width, ", rows of ", list_of(names), ")"));
     }
     return std::move(array.data);
   }
-  std::vector<io::TextColumn> texts;  // such as names of stations, which are not used
+  std::vector<TextColumn> texts;  // such as names of stations, which are not used
   std::vector<std::string> numbers = names;
   for (const OtherName& other : other_names) {
     for (const char* face : {"", "1", "2", "_1", "_2"})
       numbers.push_back(other.name + std::string(face));
   }
-  io::Table table = io::read_csv_with_texts(file, numbers, texts);
+  Table table = read_csv_with_texts(file, numbers, texts);
   const std::vector<TableColumn> columns = find_columns(what, table, names, notes);
   std::vector<std::int64_t> used;
   for (const TableColumn& column : columns) used.push_back(column.position);
@@ -141,7 +141,7 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
     const auto is = [&](const auto& n) { return as_other_name(table.names[k], n).has_value(); };
     if (std::none_of(names.begin(), names.end(), is)) used.push_back(std::int64_t(k));
   }
-  const std::string unused = io::other_columns(table, used);
+  const std::string unused = other_columns(table, used);
   if (!unused.empty()) notes.push_back(what + ": columns that are not used: " + unused);
   std::vector<double> rows;
   rows.reserve(static_cast<std::size_t>(table.rows() * width));
@@ -157,10 +157,10 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
 namespace {
 
 // The numbers of a .npy file; booleans are 0 and 1 if they are allowed.
-io::Array<double> read_numbers(const std::string& option, const std::string& file, bool booleans) {
+Array<double> read_numbers(const std::string& option, const std::string& file, bool booleans) {
   try {
-    if (!booleans || !io::peek_npy(file).booleans) return io::read_npy<double>(file);
-    const io::Array<unsigned char> array = io::read_npy<unsigned char>(file);
+    if (!booleans || !peek_npy(file).booleans) return read_npy<double>(file);
+    const Array<unsigned char> array = read_npy<unsigned char>(file);
     return {array.shape, {array.data.begin(), array.data.end()}};
   } catch (const FileError& error) {
     throw FileError(concat(option, ": ", error.what()));
@@ -173,21 +173,21 @@ std::vector<double> read_values(const std::string& option, const std::string& fi
                                 const std::vector<std::int64_t>& shape, const std::string& axes,
                                 bool booleans) {
   const std::string what = option + " " + file;
-  const std::int64_t count = io::shape_size(shape);
+  const std::int64_t count = shape_size(shape);
   const auto refuse = [&](const std::string& found) {
-    throw InputError(concat(what, ": ", found, " (allowed: ", axes, " = ", io::shape_string(shape),
+    throw InputError(concat(what, ": ", found, " (allowed: ", axes, " = ", shape_string(shape),
                             ", or ", count,
                             " values in one row or column, x fastest): look at the "
                             "order of the axes"));
   };
   if (!is_text_table(what, file)) {
-    io::Array<double> array = read_numbers(option, file, booleans);
+    Array<double> array = read_numbers(option, file, booleans);
     if (array.shape != shape && !(array.shape.size() == 1 && array.shape[0] == count)) {
-      refuse("its shape is " + io::shape_string(array.shape));
+      refuse("its shape is " + shape_string(array.shape));
     }
     return std::move(array.data);
   }
-  io::Table table = io::read_csv(file);
+  Table table = read_csv(file);
   const bool flat =
       (table.columns == 1 || table.rows() == 1) && table.columns * table.rows() == count;
   const bool plane = shape.size() == 2 && table.rows() == shape[0] && table.columns == shape[1];
@@ -198,4 +198,4 @@ std::vector<double> read_values(const std::string& option, const std::string& fi
   return std::move(table.values);
 }
 
-}  // namespace moho::examples
+}  // namespace moho::io
