@@ -65,7 +65,8 @@ void upload_tree(const Instance<Memory>& exec, FmmTreeIn<Memory>& tree, MemoryTa
   const auto bytes = [](std::size_t nodes, std::size_t leaves) {
     return static_cast<double>(sizeof(FmmNode) * nodes + sizeof(std::int32_t) * leaves);
   };
-  const auto &nodes = tree.tree.nodes, &leaves = tree.tree.leaves;
+  const auto& nodes = tree.tree.nodes;
+  const auto& leaves = tree.tree.leaves;
   tally.take(bytes(nodes.size(), leaves.size()));
   if (is_host_memory<Memory>) tally.take(bytes(nodes.capacity(), leaves.capacity()));
   tree.nodes = upload(exec, nodes, "moho::gravity::nodes");
