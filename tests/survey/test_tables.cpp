@@ -24,6 +24,7 @@ using moho::io::test::message_of;
 using moho::io::test::put_file;
 using moho::survey::points_from_text;
 using moho::survey::shots_from_file;
+using moho::survey::shots_from_text;
 using moho::survey::wavelet_from_text;
 using ::testing::HasSubstr;
 
@@ -103,6 +104,35 @@ TEST(ReadShots, FromAFile) {
               HasSubstr("bad.csv:1: there are 3 fields, not 4"));
   EXPECT_THAT(message_of<moho::FileError>([] { shots_from_file<2>("missing.csv", "--shots"); }),
               ::testing::AllOf(::testing::StartsWith("--shots: "), HasSubstr("missing.csv")));
+}
+
+TEST(ReadShots, ByNamesOfAnyCase) {
+  const auto shots = shots_from_text<2>(
+      "\xef\xbb\xbfShot,\"Kind\",Z,X\n1,source,20,200\n*,receiver,30,210\n");
+  ASSERT_EQ(shots.size(), 1u);
+  EXPECT_EQ(shots[0].sources[0][0], 200.0);
+  EXPECT_EQ(shots[0].sources[0][1], 20.0);
+  EXPECT_EQ(shots[0].receivers[0][0], 210.0);
+  EXPECT_EQ(shots[0].receivers[0][1], 30.0);
+}
+
+TEST(ReadShots, RefusesNames) {
+  const auto message = [](const std::string& names) {
+    return message_of<moho::FileError>([&] {
+      shots_from_text<2>(names + "\n1,source,20,200\n*,receiver,30,210\n", "shots.csv");
+    });
+  };
+  EXPECT_THAT(message("shot,kind,depth,x"),
+              HasSubstr("shots.csv:1: 'depth' is no name of a column in the first row (allowed: "
+                        "shot, kind, x, z, where"));
+  EXPECT_THAT(message("shot,kind,x,X"), HasSubstr("the first row has the name 'X' twice"));
+  EXPECT_THAT(message("shot,kind,x,y"), HasSubstr("'y' is no name of a column"));
+  EXPECT_THAT(message("shot,kind,x"), HasSubstr("the first row has no name 'z'"));
+  EXPECT_THAT(message_of<moho::FileError>([] {
+                shots_from_text<3>("shot,kind,easting,depth,northing\n1,s,1,2,3\n1,r,1,2,3\n");
+              }),
+              HasSubstr("'easting' is no name of a column in the first row (allowed: shot, kind, "
+                        "x, y, z"));
 }
 
 TEST(ReadWavelet, FromFiles) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -67,21 +68,41 @@ void split_row(std::string_view row, std::vector<std::string_view>& fields) {
   }
 }
 
-// Columns of shot, kind and the axes in a row of names; unchanged if one is missing.
-template <int Dim>
-void read_names(const std::vector<std::string_view>& names,
-                std::array<std::size_t, Dim + 2>& column) {
-  if (names.size() != column.size()) return;
-  std::array<std::size_t, Dim + 2> found{};
-  for (std::size_t k = 0; k < column.size(); ++k) {
-    const std::string wanted = k == 0   ? "shot"
-                               : k == 1 ? "kind"
-                                        : axis_name<Dim>(static_cast<int>(k) - 2);
-    const auto at = std::find(names.begin(), names.end(), wanted);
-    if (at == names.end()) return;
-    found[k] = static_cast<std::size_t>(at - names.begin());
+// Returns a name of a column in lower case, without quotation marks.
+std::string column_name(std::string_view field) {
+  if (field.size() > 1 && field.front() == '"' && field.back() == '"') {
+    field = text::trim(field.substr(1, field.size() - 2));
   }
-  column = found;
+  std::string name(field);
+  for (char& letter : name) {
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  return name;
+}
+
+// Finds the columns of shot, kind and the axes in a row of names.
+// Returns why the row is refused; empty if it has each name once and no other.
+template <int Dim>
+std::string read_names(const std::vector<std::string_view>& fields,
+                       std::array<std::size_t, Dim + 2>& column) {
+  std::vector<std::string> wanted{"shot", "kind"};
+  for (int d = 0; d < Dim; ++d) wanted.emplace_back(axis_name<Dim>(d));
+  std::vector<bool> found(wanted.size());
+  for (std::size_t at = 0; at < fields.size(); ++at) {
+    const std::string name = column_name(fields[at]);
+    const auto k =
+        static_cast<std::size_t>(std::find(wanted.begin(), wanted.end(), name) - wanted.begin());
+    if (k == wanted.size()) {
+      return concat("'", fields[at], "' is no name of a column in the first row");
+    }
+    if (found[k]) return concat("the first row has the name '", fields[at], "' twice");
+    found[k] = true;
+    column[k] = at;
+  }
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    if (!found[k]) return concat("the first row has no name '", wanted[k], "'");
+  }
+  return "";
 }
 
 template <int Dim>
@@ -164,6 +185,7 @@ std::vector<wave::Shot<Dim>> shots_from_text(std::string_view text, const std::s
   std::array<std::size_t, Dim + 2> column{};
   std::iota(column.begin(), column.end(), std::size_t(0));
   std::vector<std::string_view> fields, written;
+  if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);  // byte order mark
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
@@ -185,7 +207,8 @@ std::vector<wave::Shot<Dim>> shots_from_text(std::string_view text, const std::s
         return field == "*" || text::to_number(field);
       });
       if (names) {
-        read_names<Dim>(written, column);
+        const std::string why = read_names<Dim>(written, column);
+        if (!why.empty()) throw refuse(why);
         continue;
       }
     }
