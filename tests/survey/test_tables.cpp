@@ -107,8 +107,8 @@ TEST(ReadShots, FromAFile) {
 }
 
 TEST(ReadShots, ByNamesOfAnyCase) {
-  const auto shots = shots_from_text<2>(
-      "\xef\xbb\xbfShot,\"Kind\",Z,X\n1,source,20,200\n*,receiver,30,210\n");
+  const auto shots =
+      shots_from_text<2>("\xef\xbb\xbfShot,\"Kind\",Z,X\n1,source,20,200\n*,receiver,30,210\n");
   ASSERT_EQ(shots.size(), 1u);
   EXPECT_EQ(shots[0].sources[0][0], 200.0);
   EXPECT_EQ(shots[0].sources[0][1], 20.0);
@@ -118,9 +118,8 @@ TEST(ReadShots, ByNamesOfAnyCase) {
 
 TEST(ReadShots, RefusesNames) {
   const auto message = [](const std::string& names) {
-    return message_of<moho::FileError>([&] {
-      shots_from_text<2>(names + "\n1,source,20,200\n*,receiver,30,210\n", "shots.csv");
-    });
+    return message_of<moho::FileError>(
+        [&] { shots_from_text<2>(names + "\n1,source,20,200\n*,receiver,30,210\n", "shots.csv"); });
   };
   EXPECT_THAT(message("shot,kind,depth,x"),
               HasSubstr("shots.csv:1: 'depth' is no name of a column in the first row (allowed: "

@@ -27,13 +27,14 @@ io::Table read_table(const std::string& path);
 ///
 /// The shot is a number from 0, or * for all shots; kinds may be shortened to s and r. Positions
 /// are in m. Commas, semicolons or blanks separate fields. Text after # and empty lines are
-/// skipped. A first row of names, in any case, gives the order of the columns shot, kind, x, y and z.
+/// skipped. A first row of names, in any case, gives the order of the columns shot, kind, x, y and
+/// z.
 ///
 /// Rows may have any order. Shots keep the order in which their numbers first appear. Receivers
 /// keep that of their rows; those of all shots follow the others.
 /// \param text contents of the table \param name its path, for messages
-/// \throws FileError "NAME:LINE: ..." for an unreadable row, for a row of names with another name, a
-/// name twice or one missing, or for a shot without source or receiver
+/// \throws FileError "NAME:LINE: ..." for an unreadable row, for a row of names with another name,
+/// a name twice or one missing, or for a shot without source or receiver
 template <int Dim>
 std::vector<wave::Shot<Dim>> shots_from_text(std::string_view text,
                                              const std::string& name = "shots");
