@@ -628,6 +628,23 @@ TEST_F(Modelled, FoldersAreRead) {
               HasSubstr("positions of two coordinates"));
 }
 
+TEST_F(Modelled, IncompleteRunsAreNoted) {
+  const auto notes = [&](const std::string& members) {
+    save(with("\"program\": \"model_waves\"", "\"program\": \"model_waves\"" + members));
+    return survey().notes();
+  };
+  const std::string rest =
+      R"(, "to_write": ["gather_0003.npy", "gather_0004.npy", "gather.segy", "velocity.npy"])";
+  EXPECT_THAT(notes(R"(, "state": "interrupted")" + rest),
+              ::testing::Contains(::testing::AllOf(
+                  HasSubstr("the run of '"),
+                  HasSubstr("' is interrupted: 2 of 4 of its shots are complete"))));
+  EXPECT_THAT(notes(R"(, "state": "running")"),
+              ::testing::Contains(HasSubstr("' is running: 2 of its shots are complete")));
+  EXPECT_THAT(notes(R"(, "state": "done")"),
+              ::testing::Not(::testing::Contains(HasSubstr("the run of"))));
+}
+
 TEST_F(Modelled, ThreeDimensionsToo) {
   save(R"({"shots": [{"number": 5, "gather": "gather_0001.npy", "sources": [[100, 7, 10]],
            "receivers": [[0, 0, 20], [30, 40, 20], [60, 80, 20]]}],

@@ -49,6 +49,26 @@ nlohmann::json parse_summary(const fs::path& path) {
   }
 }
 
+// Returns a note about a run of model_waves that has not written all of its shots, or nothing.
+std::string incomplete_run(const fs::path& path, const nlohmann::json& summary,
+                           std::size_t complete) {
+  const auto state = summary.find("state");
+  if (state == summary.end() || !state->is_string() || *state == "done") return "";
+  std::size_t missing = 0;
+  const auto to_write = summary.find("to_write");
+  if (to_write != summary.end() && to_write->is_array()) {
+    for (const nlohmann::json& name : *to_write) {
+      if (!name.is_string()) continue;
+      const fs::path file = name.get<std::string>();
+      missing += file.extension() == ".npy" && file.string().rfind("gather_", 0) == 0 ? 1U : 0U;
+    }
+  }
+  const std::string folder = path.parent_path().empty() ? "." : path.parent_path().string();
+  return concat("the run of '", folder, "' is ", state->get<std::string>(), ": ", complete,
+                missing > 0 ? concat(" of ", complete + missing) : std::string(),
+                " of its shots are complete");
+}
+
 }  // namespace
 
 SurveyFiles::SurveyFiles(const fs::path& path, const SurveyOptions& options) : m_options(options) {
@@ -348,6 +368,8 @@ void SurveyFiles::index_summary(const fs::path& path) {
     shots.push_back(std::move(shot));
   }
   m_source = path.string();
+  const std::string note = incomplete_run(path, summary, shots.size());
+  if (!note.empty()) notes.push_back(note);
 }
 
 // ---- both ----
