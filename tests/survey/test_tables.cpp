@@ -156,6 +156,22 @@ TEST(ReadWavelet, FromFiles) {
   }
 }
 
+TEST(ReadWavelet, UnitsOfNamedTimes) {
+  const Folder folder;
+  const auto read = [&](const std::string& bytes) {
+    put_file(folder / "wavelet.csv", bytes);
+    return wavelet_from_text("file:" + (folder / "wavelet.csv").string())(0.001);
+  };
+  const std::vector<double> seconds = read("t_s,amplitude\n0,0\n0.002,1\n0.004,0\n");
+  const std::vector<double> milliseconds = read("Time_ms,amplitude\n0,0\n2,1\n4,0\n");
+  ASSERT_EQ(milliseconds.size(), seconds.size());
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    EXPECT_NEAR(milliseconds[i], seconds[i], 1e-7);
+  }
+  EXPECT_THAT(message_of<moho::FileError>([&] { read("ms,amplitude\n0,0\n2,1\n4,0\n"); }),
+              HasSubstr("wavelet.csv: the first column is 'ms' (allowed: time, t, time_s or t_s"));
+}
+
 TEST(ReadWavelet, Refuses) {
   const Folder folder;
   const auto message = [&](const std::string& text, const std::string& bytes) {

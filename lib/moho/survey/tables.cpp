@@ -119,6 +119,21 @@ void append_rows(std::string& text, const std::string& shot, const char* kind,
   }
 }
 
+// Returns the seconds of a unit of the times of a wavelet, by the name of their column.
+double unit_of_times(const io::Table& table, const std::string& path) {
+  if (table.names.empty()) return 1.0;
+  const std::string name = column_name(table.names.front());
+  for (const char* const known : {"time", "t", "time_s", "t_s"}) {
+    if (name == known) return 1.0;
+  }
+  for (const char* const known : {"time_ms", "t_ms"}) {
+    if (name == known) return 1e-3;
+  }
+  throw FileError(concat(path, ": the first column is '", table.names.front(),
+                         "' (allowed: time, t, time_s or t_s in seconds, time_ms or t_ms in "
+                         "milliseconds): name the unit of the times"));
+}
+
 // Samples of a wavelet, dt seconds apart.
 std::vector<double> read_wavelet(const wave::WaveletText& text, const std::string& what,
                                  double dt) {
@@ -154,13 +169,15 @@ std::vector<double> read_wavelet(const wave::WaveletText& text, const std::strin
   if (table.rows() < 2) {
     throw FileError(concat(text.path, ": there is one time (allowed: 2 or more)"));
   }
-  const double end = table.at(table.rows() - 1, 0);
+  const double unit = unit_of_times(table, text.path);
+  const double end = unit * table.at(table.rows() - 1, 0);
   interval = end / static_cast<double>(table.rows() - 1);
   for (std::int64_t row = 0; row < table.rows(); ++row) {
     const double expected = static_cast<double>(row) * interval;
-    if (interval > 0.0 && std::fabs(table.at(row, 0) - expected) <= 1e-3 * interval) continue;
+    if (interval > 0.0 && std::fabs(unit * table.at(row, 0) - expected) <= 1e-3 * interval)
+      continue;
     throw FileError(
-        concat(text.path, ": time ", row, " is ", table.at(row, 0),
+        concat(text.path, ": time ", row, " is ", unit * table.at(row, 0),
                " s (allowed: equal intervals from 0; up to the last time they would be ", interval,
                " s): resample the wavelet, or shift it to begin at 0"));
   }

@@ -53,8 +53,9 @@ std::string format_shots(const std::vector<wave::Shot<Dim>>& shots);
 
 /// \brief Returns the wavelet of a text of wave::parse_wavelet(), also one of a file.
 ///
-/// A file has the columns time (s) and amplitude, at equal intervals from time 0. It may have
-/// amplitudes alone; the text then gives their interval. The result reads the file when it is
+/// A file has the columns time (s) and amplitude, at equal intervals from time 0. Times of a column
+/// named time_ms or t_ms are in ms; other names than time, t, time_s and t_s are refused. It may
+/// have amplitudes alone; the text then gives their interval. The result reads the file when it is
 /// called.
 /// \param text "ricker:15", "ormsby:5,10,40,50", "file:PATH", "file:PATH:0.002" or a path
 /// \param what name of the wavelet in messages about its file
