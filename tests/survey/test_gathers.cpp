@@ -645,6 +645,15 @@ TEST_F(Modelled, IncompleteRunsAreNoted) {
               ::testing::Not(::testing::Contains(HasSubstr("the run of"))));
 }
 
+TEST_F(Modelled, RepeatedReceiversAreRefused) {
+  save(with("[[0, 20], [25, 20], [50, 20]]", "[[0, 20], [25, 20], [25, 20]]"));
+  EXPECT_THAT(
+      message_of<moho::FileError>([&] { (void)survey(); }),
+      HasSubstr("traces 2 and 3 have their receivers at the same place, (25, 20) m as x and "
+                "depth (allowed: one trace for each place): name the receiver once for "
+                "model_waves, and run it again"));
+}
+
 TEST_F(Modelled, ThreeDimensionsToo) {
   save(R"({"shots": [{"number": 5, "gather": "gather_0001.npy", "sources": [[100, 7, 10]],
            "receivers": [[0, 0, 20], [30, 40, 20], [60, 80, 20]]}],

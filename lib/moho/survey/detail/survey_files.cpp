@@ -387,11 +387,15 @@ void SurveyFiles::check_duplicates(const RawShot& shot) const {
   });
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (key(order[i - 1]) != key(order[i])) continue;
+    const Point<3>& place = shot.receivers[order[i]];
+    const bool flat = !m_segy && two_dimensional;
     throw FileError(concat(name_of(shot), ": traces ", shot.traces[order[i - 1]] + 1, " and ",
                            shot.traces[order[i]] + 1, " have their receivers at the same place, ",
-                           format_point(shot.receivers[order[i]]),
-                           " m as x, y and depth (allowed: one trace for each place): mark one "
-                           "of them dead, or stack them"));
+                           flat ? format_point(Point<2>{place[0], place[2]}) : format_point(place),
+                           flat ? " m as x and depth" : " m as x, y and depth",
+                           " (allowed: one trace for each place): ",
+                           m_segy ? "mark one of them dead, or stack them"
+                                  : "name the receiver once for model_waves, and run it again"));
   }
 }
 
