@@ -10,6 +10,7 @@
 #include "app/summary.hpp"
 #include "app/waiting.hpp"
 
+#include <moho/core/disk_error.hpp>
 #include <moho/core/error.hpp>
 #include <moho/core/file_errors.hpp>
 #include <moho/core/freed_memory.hpp>
@@ -69,6 +70,8 @@ int report_exception(const std::string& program, const Arguments* arguments, Ses
     return report(error.what(), exit_usage);
   } catch (const MemoryError& error) {
     return report(error.what(), exit_usage);
+  } catch (const DiskError& error) {
+    return report(error.what(), exit_failure);
   } catch (const FileError& error) {
     return report(error.what(), writing ? exit_failure : exit_usage);
   } catch (const std::bad_alloc&) {
@@ -134,11 +137,21 @@ class Running {
     return std::unique_lock<std::recursive_mutex>(m_mutex);
   }
 
+  // Releases the folder; a signal during this ends the process afterwards.
+  void over() noexcept {
+    const std::lock_guard<std::recursive_mutex> hold(m_mutex);
+    m_over = m_session != nullptr;
+    if (m_folder != nullptr) m_folder->release();
+    m_folder = nullptr;
+    m_session = nullptr;
+  }
+
   // Ends the process. Written files stay complete, and the summary records them.
   void end(int signal) {
     m_mutex.lock();
-    const std::string left =
-        m_session != nullptr ? m_session->interrupted() : std::string("no result was written");
+    const std::string left = m_over                 ? "the run was over before"
+                             : m_session != nullptr ? m_session->interrupted()
+                                                    : "no result was written";
     stop_drawing();
     io::abandon_files();
     if (m_folder != nullptr) m_folder->release();
@@ -156,6 +169,19 @@ class Running {
   OutputFolder* m_folder = nullptr;
   Session* m_session = nullptr;
   bool m_tells = true;
+  bool m_over = false;
+};
+
+// Calls Running::over() at its end.
+class RunEnd {
+ public:
+  explicit RunEnd(Running& running) : m_running(running) {}
+  RunEnd(const RunEnd&) = delete;
+  RunEnd& operator=(const RunEnd&) = delete;
+  ~RunEnd() { m_running.over(); }
+
+ private:
+  Running& m_running;
 };
 
 }  // namespace
@@ -487,11 +513,13 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
   CommonOptions& options = parts.options;
   const std::string& program = description.program;
   std::unique_ptr<Processes> processes;
+  Running running(program);
+  const SignalWatch watch([&](int signal) { running.end(signal); });
   std::optional<OutputFolder> folder;
   std::optional<Session> session;
   std::optional<Arguments> given;
-  Running running(program);
-  const SignalWatch watch([&](int signal) { running.end(signal); });
+  // before all of these are destroyed, while signals are watched
+  const RunEnd run_end(running);
   try {
     processes = parts.processes ? parts.processes(argc, argv) : std::make_unique<Processes>();
     // of several processes, the launcher reports the signal

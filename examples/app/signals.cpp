@@ -44,7 +44,7 @@ SignalWatch::SignalWatch(std::function<void(int)> ends) {
       pollfd waits[2] = {{m_signals, POLLIN, 0}, {m_end, POLLIN, 0}};
       for (;;) {
         if (::poll(waits, 2, -1) < 0) continue;
-        if (waits[1].revents != 0) return;
+        if (waits[0].revents == 0) return;  // the end; a signal before it is passed
         signalfd_siginfo info{};
         if (::read(m_signals, &info, sizeof(info)) != sizeof(info)) continue;
         ends(static_cast<int>(info.ssi_signo));

@@ -9,6 +9,7 @@
 #include "app/survey_program.hpp"
 #include "migrate_shots/options.hpp"
 
+#include <moho/core/disk_error.hpp>
 #include <moho/rtm/migration_types.hpp>
 #include <moho/wave/locate_overflow.hpp>
 
@@ -114,6 +115,8 @@ void with_options(const Job<T, Dim>& job, const Function& function) {
     throw InputError(text);
   } catch (const MemoryError& error) {
     throw in_words(error, *job.options);
+  } catch (const DiskError& error) {
+    throw DiskError(in_words_of_scheme(error.what()));
   } catch (const FileError& error) {
     throw FileError(in_words_of_scheme(error.what()));
   } catch (const Error& error) {

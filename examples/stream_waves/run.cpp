@@ -11,6 +11,7 @@
 #include "ranks/stream_ranks.hpp"
 #include "stream_waves/options.hpp"
 
+#include <moho/core/disk_error.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/timeline.hpp>
 #include <moho/domain/factory.hpp>
@@ -272,6 +273,8 @@ class Program : public ShotProgram<T, Dim> {
       const std::string text = error.what();
       if (text.rfind("a device memory", 0) != 0) throw;
       throw MemoryError("--device-memory: " + text);
+    } catch (const DiskError& error) {
+      throw DiskError(concat(m_o.volume.empty() ? "" : "--host-volume: ", error.what()));
     } catch (const FileError& error) {
       throw FileError(concat(m_o.volume.empty() ? "" : "--host-volume: ", error.what()));
     }

@@ -100,11 +100,50 @@ class Files(test_migrate_shots.Case):
         limit = (50000, 50000)
         done = self.call(*arguments, "--no-plot", "--out", "full",
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
-        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, "cannot write temporary data in 'spool' .File too large; no part of it "
                          "was left behind.*ulimit -f.*; --resume takes another --snapshot-dir or --disk, but "
                          "no other --snapshots")
         self.assert_spool_is_empty()
+
+    def test_a_volume_larger_than_allowed(self):
+        program = os.path.join(os.path.dirname(self.program), "stream_waves")
+        if not os.path.exists(program):
+            self.skipTest("there is no stream_waves")
+        for limit in (1 << 20, 5 << 20):
+            done = subprocess.run(
+                [program, "--vp", "2000", "--shape", "x=61,y=56,z=51", "--spacing", "10", "--time", "0.1",
+                 "--source", "300,300,20", "--host-volume", "volume", "--no-plot", "--out", "out"],
+                cwd=self.folder, capture_output=True, text=True, timeout=60, check=False,
+                preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stderr, "the volume 'volume' needs .* on the disk: File too large: the file "
+                             "is larger than the system allows .see ulimit -f")
+            self.assertFalse(os.path.exists(self.path("volume")))
+
+    def test_a_signal_while_temporary_data_are_removed(self):
+        arguments = ["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "disk", "--disk", "1G",
+                     "--space", self.spaces()[0], "--no-plot", "--out", "out"]
+        process = subprocess.Popen([self.program, *arguments], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
+        scratch = self.path("out/.moho_snapshots")
+        while process.poll() is None and not os.path.isdir(scratch):
+            time.sleep(0.001)
+        process.send_signal(signal.SIGSTOP)
+        for number in range(40000):
+            with open(os.path.join(scratch, str(number)), "w", encoding="ascii"):
+                pass
+        process.send_signal(signal.SIGCONT)
+        while process.poll() is None and os.path.exists(scratch) and len(os.listdir(scratch)) >= 40000:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGTERM)
+        _, text = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, text)
+        self.assertIn("ended by SIGTERM: the run was over before", text)
+        left = os.listdir(self.path("out"))
+        self.assertNotIn(".moho_lock", left)
+        self.assertNotIn(".moho_snapshots", left)
 
     def test_a_killed_run(self):
         options = [*self.shots[:-3], "300,20:900,20:9", *self.shots[-2:], "--snapshots", "disk", "--error",

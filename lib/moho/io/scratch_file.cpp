@@ -2,6 +2,7 @@
 #include <moho/core/error.hpp>
 #include <moho/io/detail/write_advice.hpp>
 #include <moho/io/scratch_file.hpp>
+#include <moho/io/write_error.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -58,8 +59,9 @@ std::uint64_t ScratchFile::append(const void* data, std::size_t bytes) {
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) {
       const int reason = errno;
-      throw FileError(concat("cannot write ", m_name, " (", std::strerror(reason),
-                             "; no part of it was left behind)", detail::write_advice(reason)));
+      throw_write_error(concat("cannot write ", m_name, " (", std::strerror(reason),
+                               "; no part of it was left behind)"),
+                        reason);
     }
     from += done;
     m_size += static_cast<std::uint64_t>(done);

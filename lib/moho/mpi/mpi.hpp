@@ -7,6 +7,7 @@
 /// Link moho::mpi. Functions with a communicator are collective: all ranks of the communicator must
 /// call them.
 
+#include <moho/core/disk_error.hpp>
 #include <moho/core/error.hpp>
 #include <moho/core/ranks.hpp>
 
@@ -278,7 +279,7 @@ inline std::vector<std::vector<char>> gather_bytes(MPI_Comm communicator,
 
 namespace detail {
 
-enum class Failure : int { none, input, file, memory, other };
+enum class Failure : int { none, input, disk, file, memory, other };
 
 // Returns kind and text of the current exception.
 inline Failure describe_failure(std::string& text) {
@@ -287,6 +288,9 @@ inline Failure describe_failure(std::string& text) {
   } catch (const InputError& error) {
     text = error.what();
     return Failure::input;
+  } catch (const DiskError& error) {
+    text = error.what();
+    return Failure::disk;
   } catch (const FileError& error) {
     text = error.what();
     return Failure::file;
@@ -333,6 +337,8 @@ void together(MPI_Comm communicator, const Function& function) {
   switch (failure) {
     case detail::Failure::input:
       throw InputError(text);
+    case detail::Failure::disk:
+      throw DiskError(text);
     case detail::Failure::file:
       throw FileError(text);
     case detail::Failure::memory:

@@ -2,6 +2,7 @@
 #include <moho/core/error.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/file_lock.hpp>
+#include <moho/io/write_error.hpp>
 #include <moho/stream/detail/volume_file.hpp>
 
 #include <fcntl.h>
@@ -63,6 +64,13 @@ bool read_head(int file, Entry& best) {
 
 std::string system_text(int error) { return std::strerror(error); }
 
+[[noreturn]] void fail_without_room(const std::string& path, std::size_t bytes, int error) {
+  io::throw_write_error(
+      concat("the volume '", path, "' needs ", format_bytes(static_cast<double>(bytes)),
+             " on the disk: ", system_text(error)),
+      error);
+}
+
 }  // namespace
 
 VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::size_t bytes,
@@ -117,8 +125,8 @@ VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::siz
     const int error = ::posix_fallocate(m_file, 0, static_cast<off_t>(m_bytes));
     if (error != 0) {
       ::unlink(path.c_str());
-      close_and_fail(concat("needs ", format_bytes(static_cast<double>(m_bytes)),
-                            " on the disk: ", system_text(error)));
+      ::close(m_file);
+      fail_without_room(path, m_bytes, error);
     }
   }
   void* const mapped = ::mmap(nullptr, m_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m_file, 0);
@@ -190,9 +198,11 @@ void measure_disk(const std::string& path, double& in, double& out) {
     fail(path, what);
   };
   // the constructor of the volume checks the space for the volume itself
-  while (::posix_fallocate(file, 0, static_cast<off_t>(bytes)) != 0) {
+  for (int error; (error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes))) != 0;) {
     bytes /= 2;
-    if (bytes < piece) close_and_fail("needs a disk with room: there are not even 4 MiB");
+    if (bytes >= piece) continue;
+    ::close(file);
+    fail_without_room(path, piece, error);
   }
   // as volumes move: through a mapping, some planes at a time
   std::vector<char> data(piece, 1);
