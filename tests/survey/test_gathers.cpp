@@ -643,12 +643,10 @@ TEST_F(Modelled, IncompleteRunsAreNoted) {
 }
 
 TEST_F(Modelled, RepeatedReceiversAreRefused) {
-  save(with("[[0, 20], [25, 20], [50, 20]]", "[[0, 20], [25, 20], [25, 20]]"));
-  EXPECT_THAT(
-      message_of<moho::FileError>([&] { (void)survey(); }),
-      HasSubstr("traces 2 and 3 have their receivers at the same place, (25, 20) m as x and "
-                "depth (allowed: one trace for each place): name the receiver once for "
-                "model_waves, and run it again"));
+  save(with("[50, 20]]", "[25, 20]]"));
+  const std::string text = message_of<FileError>([&] { (void)survey(); });
+  EXPECT_THAT(text, HasSubstr("receivers at the same place, (25, 20) m as x and depth ("));
+  EXPECT_THAT(text, HasSubstr(": name the receiver once for model_waves"));
 }
 
 TEST_F(Modelled, ThreeDimensionsToo) {
