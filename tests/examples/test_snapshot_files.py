@@ -117,8 +117,8 @@ class Files(test_migrate_shots.Case):
                 cwd=self.folder, capture_output=True, text=True, timeout=60, check=False,
                 preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
             self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertRegex(done.stderr, "the volume 'volume' needs .* on the disk: File too large: the file "
-                             "is larger than the system allows .see ulimit -f")
+            self.assertRegex(done.stderr, "the volume 'volume' needs .* on the disk: File too large: the "
+                             "file is larger than the system allows .see ulimit -f")
             self.assertFalse(os.path.exists(self.path("volume")))
 
     def test_a_signal_while_temporary_data_are_removed(self):
