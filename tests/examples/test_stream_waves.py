@@ -838,7 +838,7 @@ class BadInput(Case):
 
         done = self.call("--vp", "2000", "--shape", "2401,2101", "--spacing", "10", "--time", "0.1",
                          "--host-volume", "volume", "--no-plot", preexec_fn=limit)
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("--host-volume: the volume 'volume' needs ", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertEqual(sorted(os.listdir(self.folder)), ["stream_waves_out"])
