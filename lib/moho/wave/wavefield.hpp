@@ -17,9 +17,11 @@ namespace moho::wave {
 /// Memory variables of a perfectly matched layer, of one field at one face.
 template <class T, class Memory>
 struct LayerMemory {
-  Storage<T, Memory> psi_now;   ///< memory of the first derivative after the last step
-  Storage<T, Memory> psi_next;  ///< memory of the first derivative that the step writes
-  Storage<T, Memory> zeta;      ///< memory of the second derivative
+  Storage<T, Memory> psi_now;  ///< memory of the first derivative after the last step
+  /// Memory of the first derivative that the step writes; during a run of one box a step on a host
+  /// the same array as psi_now.
+  Storage<T, Memory> psi_next;
+  Storage<T, Memory> zeta;  ///< memory of the second derivative
 };
 
 /// \brief Wavefield: the arrays that steps change.
