@@ -14,7 +14,6 @@
 #include <moho/rays/trace_sources.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -135,30 +134,6 @@ void collect_sources(Processes& processes, const TraceJob<T, Dim>& job,
     get(whole.traveltime.data() + before, count);
     whole.sources += part.sources;
   }
-}
-
-/// \brief Returns the bytes of rays, and of the group of sources that adds to them.
-/// \param rays number of rays \param vertices of all of them
-template <int Dim>
-double ray_bytes(double rays, double vertices) {
-  return 2.0 * (rays * 2.0 * sizeof(double) + vertices * sizeof(Point<Dim>));
-}
-
-/// \brief Returns the bytes of the rays of a job before they are traced.
-///
-/// Rays have as many vertices as nodes lie between source and receiver along all axes.
-template <class T, int Dim>
-double ray_bytes(const TraceJob<T, Dim>& job) {
-  const auto rays = static_cast<double>(job.sources.size() * job.receivers.size());
-  double vertices = 2.0 * rays;
-  for (const Point<Dim>& source : job.sources) {
-    for (const Point<Dim>& receiver : job.receivers) {
-      for (int d = 0; d < Dim; ++d) {
-        vertices += std::abs(source[d] - receiver[d]) / job.grid.spacing[d];
-      }
-    }
-  }
-  return ray_bytes<Dim>(rays, vertices);
 }
 
 }  // namespace moho::rays
