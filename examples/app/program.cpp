@@ -137,10 +137,10 @@ class Running {
     return std::unique_lock<std::recursive_mutex>(m_mutex);
   }
 
-  // Releases the folder; a signal during this ends the process afterwards.
-  void over() noexcept {
+  // Releases the folder. A signal ends the process after that.
+  void release_folder() noexcept {
     const std::lock_guard<std::recursive_mutex> hold(m_mutex);
-    m_over = m_session != nullptr;
+    m_released = m_session != nullptr;
     if (m_folder != nullptr) m_folder->release();
     m_folder = nullptr;
     m_session = nullptr;
@@ -149,7 +149,7 @@ class Running {
   // Ends the process. Written files stay complete, and the summary records them.
   void end(int signal) {
     m_mutex.lock();
-    const std::string left = m_over                 ? "the run was over before"
+    const std::string left = m_released             ? "the run was over before"
                              : m_session != nullptr ? m_session->interrupted()
                                                     : "no result was written";
     stop_drawing();
@@ -169,16 +169,16 @@ class Running {
   OutputFolder* m_folder = nullptr;
   Session* m_session = nullptr;
   bool m_tells = true;
-  bool m_over = false;
+  bool m_released = false;
 };
 
-// Calls Running::over() at its end.
-class RunEnd {
+// Releases the folder of a run at its end.
+class FolderRelease {
  public:
-  explicit RunEnd(Running& running) : m_running(running) {}
-  RunEnd(const RunEnd&) = delete;
-  RunEnd& operator=(const RunEnd&) = delete;
-  ~RunEnd() { m_running.over(); }
+  explicit FolderRelease(Running& running) : m_running(running) {}
+  FolderRelease(const FolderRelease&) = delete;
+  FolderRelease& operator=(const FolderRelease&) = delete;
+  ~FolderRelease() { m_running.release_folder(); }
 
  private:
   Running& m_running;
@@ -518,8 +518,8 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
   std::optional<OutputFolder> folder;
   std::optional<Session> session;
   std::optional<Arguments> given;
-  // before all of these are destroyed, while signals are watched
-  const RunEnd run_end(running);
+  // before the session and the folder are destroyed, while signals are watched
+  const FolderRelease release(running);
   try {
     processes = parts.processes ? parts.processes(argc, argv) : std::make_unique<Processes>();
     // of several processes, the launcher reports the signal

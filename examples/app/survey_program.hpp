@@ -48,7 +48,7 @@ std::vector<T> load_on_nodes(const std::string& option, const std::string& path,
                              const EarthModelOptions& options, const EarthModel<T>& model) {
   EarthModelOptions file;
   file.parameters["vp"] = path;
-  file.velocity_unit = VelocityUnit::metres_per_second;  // the numbers stay as they are
+  file.velocity_unit = VelocityUnit::metres_per_second;  // no conversion
   file.spacing = options.spacing;
   file.origin = options.origin;
   file.nodes = &model;

@@ -48,8 +48,8 @@ std::vector<double> angle_gathers(const std::vector<double>& gathers, std::int64
                                   double spacing, const std::vector<double>& angles) {
   const std::int64_t size = offsets * depths;
   if (static_cast<std::int64_t>(gathers.size()) != columns * size) {
-    throw InputError(concat("gathers: there are ", gathers.size(), " values (allowed: ",
-                            columns * size, ", columns x half offsets x depths)"));
+    throw InputError(concat("gathers: ", gathers.size(), " values (allowed: ", columns * size,
+                            ", columns x half offsets x depths)"));
   }
   std::vector<double> all;
   for (std::int64_t c = 0; c < columns; ++c) {
