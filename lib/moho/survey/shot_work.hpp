@@ -13,7 +13,8 @@ namespace moho::survey {
 /// \brief Work of a shot, or of all shots of a run.
 ///
 /// Seconds of a shot are divided by the number of shots that its run models concurrently: the sum
-/// over shots is the time of a run, whatever computers modelled them.
+/// over shots is the time of a run, whatever computers modelled them. A shot that goes on from a
+/// volume in a file (stream::StreamingOptions::resume) has the nodes and seconds of its last run.
 struct ShotWork {
   double points = 0.0;          ///< nodes stepped
   double whole_points = 0.0;    ///< nodes of all steps without domains
