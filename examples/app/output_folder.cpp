@@ -202,6 +202,16 @@ void OutputFolder::take() {
 }
 
 void OutputFolder::release() noexcept {
+  const std::lock_guard<std::mutex> hold(m_scratch_mutex);
+  release_now();
+}
+
+void OutputFolder::release_at_end() noexcept {
+  m_scratch_mutex.lock();  // never unlocked
+  release_now();
+}
+
+void OutputFolder::release_now() noexcept {
   if (m_lock < 0) return;
   for (const fs::path& scratch : m_scratch) io::remove_owned_folder(scratch);
   m_scratch.clear();
@@ -309,6 +319,7 @@ void OutputFolder::remove_left_over(const std::vector<std::string>& names) const
 
 fs::path OutputFolder::make_scratch(const std::string& name) {
   const fs::path path = m_path / name;
+  const std::lock_guard<std::mutex> hold(m_scratch_mutex);  // a signal may end the process
   try {
     io::make_owned_folder(path);
   } catch (const InputError& error) {

@@ -11,6 +11,7 @@
 #include <moho/io/input_file.hpp>
 
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -62,10 +63,13 @@ class OutputFolder {
   /// Input files and paths that are no plain files are kept.
   void remove_others(const std::vector<std::string>& names);
 
-  /// Unlocks the folder.
+  /// Removes scratch folders, and unlocks the folder.
   void release() noexcept;
+  /// The same before the process ends: threads wait forever in make_scratch() from then on.
+  void release_at_end() noexcept;
 
  private:
+  void release_now() noexcept;
   void take();
   void check_plain(const std::filesystem::path& path) const;
   void read_summary();
@@ -80,6 +84,7 @@ class OutputFolder {
   bool m_claimed = false;
   Json m_earlier;
   std::set<std::string> m_owned;
+  std::mutex m_scratch_mutex;
   std::vector<std::filesystem::path> m_scratch;
   std::vector<std::pair<std::string, io::FileNode>> m_inputs;  // "--vp vp.npy"
 };

@@ -316,6 +316,22 @@ class Kills(unittest.TestCase):
             shutil.rmtree(folder, ignore_errors=True)
         return f"{done}: {wrong}" if wrong else ""
 
+    def test_invert_waves_after_its_last_evaluation(self):
+        series = next((one for one in self.series if one.name == "invert_waves"), None)
+        if series is None:
+            self.skipTest("MOHO_KILL_ONLY leaves out invert_waves")
+        expected, _ = self.reference(series)
+        last = len(expected["history.csv"].splitlines()) - 1
+        folder = self.make("after the last evaluation")
+        process = self.start(series, folder, False)
+        for line in process.stdout:
+            if line.startswith(f"evaluated {last}:"):
+                process.kill()
+        process.communicate()
+        self.assertLess(process.returncode, 0)
+        self.assertEqual(self.finish(series, folder, True), "")
+        self.assertEqual(difference(expected, self.left(series, folder), series.of_a_run), "")
+
     def test_kills(self):
         begun = time.monotonic()
         seconds = float(os.environ.get("MOHO_KILL_SECONDS", "40"))
