@@ -229,8 +229,9 @@ class Program : public ShotProgram<T, Dim> {
     options.claim = job.takes;
     options.is_done = job.is_there;
     stream::StepBoxes<Dim> boxes;  // of the first shot
+    const Instance<MemoryOf<std::decay_t<decltype(exec)>>> solver(exec);
     const auto boxes_of =
-        domain::box_factory(job.expand, job.grid, model, job.modelling, job.domain);
+        domain::box_factory(job.expand, solver, job.grid, model, job.modelling, job.domain);
     if (boxes_of) {
       options.boxes = [&](const wave::Shot<Dim>& shot, const wave::ModellingPlan<Dim>& plan) {
         const stream::StepBoxes<Dim> found = boxes_of(shot, plan);

@@ -228,7 +228,8 @@ class Program : public ShotProgram<T, Dim> {
     options.streaming = streaming_options(job);
     options.claim = job.takes;
     options.is_done = job.is_there;
-    options.boxes = domain::box_factory(job.expand, job.grid, model, job.modelling, job.domain);
+    options.boxes =
+        domain::box_factory(job.expand, host, job.grid, model, job.modelling, job.domain);
     options.only_plan = m_o.plan;
     options.planned = [&](const Report& report) { m_report = report; };
     options.begin = [&](const Report& report) { return job.begins(wave_report(exec, report)); };

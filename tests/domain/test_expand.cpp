@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace {
 
@@ -209,6 +210,40 @@ MEMORY_TEST(Expand, BoxesOfAllStepsAreKnownFromTheModelWithoutLayers) {
     for (std::int64_t step = 0; step < 900; ++step) {
       const Box<2> box = domain->box(random.exec, *random.propagator, field, step);
       ASSERT_TRUE(rule.box(step) == box) << "step " << step;
+    }
+  }
+}
+
+// The model of the host is read once for all shots, which another memory may solve.
+MEMORY_TEST(Expand, OneModelServesShotsAndFaces) {
+  using Host = Kokkos::HostSpace;
+  const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();
+  for (const ExpansionMethod method : {ExpansionMethod::layers, ExpansionMethod::eikonal}) {
+    SCOPED_TRACE(domain::to_string(method));
+    Setting<2> s = section();
+    const Shot<double, 2, Host> first(host, s);
+    s.sources = {{300.0, 100.0}};
+    const Shot<double, 2, Host> moved(host, s);
+    s.boundaries = all_faces<2>(FaceKind::cpml, 12);
+    const Shot<double, 2, Host> layered(host, s);
+    domain::ModelArrivals<double, 2, Host> arrivals(method, s.grid, first.inner);
+    DomainOptions coarse, fine;
+    fine.coarsening = 1;
+    for (const auto& [shot, options] :
+         {std::pair{&first, coarse}, {&moved, coarse}, {&layered, coarse}, {&first, fine}}) {
+      const auto& scheme = shot->propagator->scheme();
+      const auto expected = domain::shot_boxes<double, 2, Host>(method, host, s.grid, shot->inner,
+                                                                scheme, shot->sources, options);
+      const auto same = arrivals.boxes(host, host, scheme, shot->sources, options);
+      const auto solved = arrivals.boxes(host, exec, scheme, shot->sources, options);
+      for (std::int64_t step = 0; step < 400; step += 7) {
+        const Box<2> box = expected.box(step);
+        ASSERT_TRUE(same.box(step) == box) << "step " << step;
+        // arrivals exactly on a node may round either way
+        ASSERT_TRUE(holds(solved.box(step).grown(1), box)) << "step " << step;
+        ASSERT_TRUE(holds(box.grown(1), solved.box(step))) << "step " << step;
+      }
+      EXPECT_FALSE(expected.box(0) == expected.box(100));
     }
   }
 }

@@ -3,7 +3,9 @@
 //
 // Groups of ranks that compute shots together: their size, and what follows from an error.
 
+#include <moho/core/box.hpp>
 #include <moho/core/timer.hpp>
+#include <moho/stream/detail/rank_boxes.hpp>
 #include <moho/stream/rank_groups.hpp>
 
 #include <gmock/gmock.h>
@@ -12,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,7 +30,11 @@ class LoneRanks : public StreamRanks {
   int rank() const override { return m_rank; }
   int size() const override { return m_size; }
   void together(const std::function<void()>& function) override { function(); }
-  void broadcast(void*, std::size_t) override { ++broadcasts; }
+  void broadcast(void* bytes, std::size_t count) override {
+    ++broadcasts;
+    if (m_rank == 0) sent.assign(static_cast<char*>(bytes), static_cast<char*>(bytes) + count);
+    if (m_rank > 0 && sent.size() == count) std::memcpy(bytes, sent.data(), count);
+  }
   std::int64_t least(std::int64_t value) override { return value; }
   int of_host(bool) override { return 1; }
   std::unique_ptr<StreamRanks> part(int number) override {
@@ -41,6 +48,7 @@ class LoneRanks : public StreamRanks {
 
   int broadcasts = 0;
   std::vector<int> numbers;  // of part()
+  std::vector<char> sent;    // by rank 0; another rank receives it
 
  private:
   int m_rank, m_size;
@@ -56,6 +64,24 @@ TEST(RankGroups, LeaveNoRankWithoutAShot) {
   EXPECT_EQ(ranks_of_shot(0, 6, 2, "n"), 3);
   EXPECT_EQ(ranks_of_shot(0, 7, 6, "n"), 7);
   EXPECT_EQ(ranks_of_shot(4, 8, 1, "n"), 4);
+}
+
+TEST(BoxesOfRanks, AreThoseOfRankZero) {
+  const auto box = [](std::int64_t level) { return Box<2>{{level, 1}, {2 * level + 3, 4}}; };
+  const auto none = []() -> std::function<Box<2>(std::int64_t)> {
+    ADD_FAILURE() << "another rank searches";
+    return {};
+  };
+  const auto find = [&] { return std::function<Box<2>(std::int64_t)>(box); };
+  LoneRanks first(0, 2), second(1, 2);
+  const auto found = detail::boxes_of_ranks<2>(&first, 5, find);
+  second.sent = first.sent;
+  const auto received = detail::boxes_of_ranks<2>(&second, 5, none);
+  for (std::int64_t level = 0; level <= 5; ++level) {
+    EXPECT_TRUE(found(level) == box(level)) << level;
+    EXPECT_TRUE(received(level) == box(level)) << level;
+  }
+  EXPECT_TRUE(detail::boxes_of_ranks<2>(nullptr, 5, find)(9) == box(9));
 }
 
 TEST(RankGroups, DivideTheRanks) {

@@ -39,24 +39,28 @@ wave::DomainFactory<T, Dim, Memory> domain_factory(ExpansionMethod expansion,
   };
 }
 
+/// Returns from a time level the nodes of the step from it.
+template <int Dim>
+using ShotBoxes = std::function<Box<Dim>(std::int64_t level)>;
+
 /// \brief Returns the boxes of each shot over a model, for stream::StreamSurveyOptions::boxes.
 ///
-/// The function is on the host and shares the model's fields. It returns a function from a time
-/// level to the nodes of the step from it.
+/// The function shares the model's fields, which the first shot reads on the host.
 /// \param expansion layers or eikonal; `none` gives an empty function, and all nodes are stepped
+/// \param solver instance that solves the equation of the method eikonal, see ModelArrivals
 /// \param grid of the model
 /// \param model without the layers of its faces
 /// \param scheme order and equations
 /// \param requested options of the method; onset and frequency are those of the plan
-template <class T, int Dim>
-std::function<std::function<Box<Dim>(std::int64_t level)>(const wave::Shot<Dim>&,
-                                                          const wave::ModellingPlan<Dim>&)>
-box_factory(ExpansionMethod expansion, const Grid<Dim>& grid,
-            const wave::Model<T, Dim, Kokkos::HostSpace>& model,
-            const wave::ModellingOptions<Dim>& scheme, const DomainOptions& requested = {}) {
+template <class T, int Dim, class Memory>
+std::function<ShotBoxes<Dim>(const wave::Shot<Dim>&, const wave::ModellingPlan<Dim>&)> box_factory(
+    ExpansionMethod expansion, const Instance<Memory>& solver, const Grid<Dim>& grid,
+    const wave::Model<T, Dim, Kokkos::HostSpace>& model, const wave::ModellingOptions<Dim>& scheme,
+    const DomainOptions& requested = {}) {
   if (expansion == ExpansionMethod::none) return {};
+  using Host = Kokkos::HostSpace;
+  const auto arrivals = std::make_shared<ModelArrivals<T, Dim, Host>>(expansion, grid, model);
   return [=](const wave::Shot<Dim>& shot, const wave::ModellingPlan<Dim>& plan) {
-    using Host = Kokkos::HostSpace;
     const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();
     wave::PropagatorOptions<Dim> options;
     options.dt = plan.time.dt;
@@ -71,10 +75,8 @@ box_factory(ExpansionMethod expansion, const Grid<Dim>& grid,
     DomainOptions domain = requested;
     domain.onset = onset(plan.wavelet, plan.time.dt);
     domain.frequency = plan.frequency;
-    const auto rule =
-        shot_boxes<T, Dim, Host>(expansion, host, grid, model, stepped, sources, domain);
-    return std::function<Box<Dim>(std::int64_t)>(
-        [rule](std::int64_t level) { return rule.box(level); });
+    const ArrivalRule<Dim> rule = arrivals->boxes(host, solver, stepped, sources, domain);
+    return ShotBoxes<Dim>([rule](std::int64_t level) { return rule.box(level); });
   };
 }
 

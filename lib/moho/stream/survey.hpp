@@ -6,6 +6,7 @@
 
 #include <moho/core/phases.hpp>
 #include <moho/core/timer.hpp>
+#include <moho/stream/detail/rank_boxes.hpp>
 #include <moho/stream/detail/volume_file.hpp>
 #include <moho/stream/modelling.hpp>
 #include <moho/wave/locate_overflow.hpp>
@@ -270,7 +271,9 @@ template <class T, int Dim, class Memory>
 StepBoxes<Dim> StreamSurvey<T, Dim, Memory>::boxes_of(const wave::Shot<Dim>& shot) {
   if (!m_options.boxes) return {};
   const Stopwatch watch;
-  StepBoxes<Dim> boxes = m_options.boxes(shot, m_stream->modelling());
+  const wave::ModellingPlan<Dim>& plan = m_stream->modelling();
+  StepBoxes<Dim> boxes = detail::boxes_of_ranks<Dim>(m_stream->chain_ranks(), plan.time.steps,
+                                                     [&] { return m_options.boxes(shot, plan); });
   m_report.domain_seconds += watch.seconds();
   m_report.phases.add("boxes", watch.seconds());
   return boxes;

@@ -120,7 +120,7 @@ struct StreamedSurvey {
     StreamedSteps<T, Dim> taken(found.steps, options);
     taken.report(job, shots.size());
     add_snapshots(options, taken, found, grid);
-    taken.expand(model.expand, model.domain, grid, values);
+    taken.expand(model.expand, model.domain, host, grid, values);
     stream::model_shots<T, Dim, Memory>(
         instance_in<Memory>(), grid, std::move(values), faces, wavelet_of(model), shots,
         [&](std::size_t k, const stream::StreamShotResult<T>& result) {

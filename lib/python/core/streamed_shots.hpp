@@ -25,11 +25,14 @@ class StreamedSteps {
   StreamedSteps(const StreamedSteps&) = delete;
   StreamedSteps& operator=(const StreamedSteps&) = delete;
 
-  /// Confines steps to domains. \param values the model on the host
+  /// Confines steps to domains. \param solver see domain::box_factory()
+  /// \param values the model on the host
+  template <class Memory>
   void expand(domain::ExpansionMethod method, const domain::DomainOptions& options,
-              const Grid<Dim>& grid, const wave::Model<T, Dim, Kokkos::HostSpace>& values) {
+              const Instance<Memory>& solver, const Grid<Dim>& grid,
+              const wave::Model<T, Dim, Kokkos::HostSpace>& values) {
     const auto boxes_of =
-        domain::box_factory(method, grid, values, m_options.streaming.modelling, options);
+        domain::box_factory(method, solver, grid, values, m_options.streaming.modelling, options);
     if (!boxes_of) return;
     m_options.boxes = [boxes_of, this](const wave::Shot<Dim>& shot,
                                        const wave::ModellingPlan<Dim>& plan) {

@@ -72,7 +72,7 @@ class SlabModellingOf : public AnyModelling {
     };
     options.streaming.snapshots = steps.snapshots != nullptr;
     if (steps.snapshots != nullptr) taken.take_snapshots();
-    taken.expand(m_expand, m_domain, m_grid, model);
+    taken.expand(m_expand, m_domain, instance_in<Memory>(), m_grid, model);
     taken.report(job, shots.size());
     stream::model_shots<T, Dim, Memory>(
         instance_in<Memory>(), m_grid, model, m_faces, m_wavelet, shots,

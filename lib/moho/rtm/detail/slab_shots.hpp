@@ -9,6 +9,7 @@
 #include <moho/rtm/detail/shot_parts.hpp>
 #include <moho/rtm/detail/slab_offsets.hpp>
 #include <moho/snapshot/make_store.hpp>
+#include <moho/stream/detail/rank_boxes.hpp>
 #include <moho/stream/kernel/grid_parts.hpp>
 #include <moho/stream/kernel/slab_parts.hpp>
 #include <moho/wave/locate_overflow.hpp>
@@ -456,9 +457,11 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
   const MigrationOptions<Dim>& given = m_input.options;
   const std::string name = concat("shot ", shot.number);
   std::function<Box<Dim>(std::int64_t)> boxes;
-  if (const auto factory = domain::box_factory<T, Dim>(given.domain, m_window.grid, m_model,
-                                                       m_modelling, given.domain_options)) {
-    boxes = factory(shot, m_plan);
+  if (const auto factory =
+          domain::box_factory<T, Dim>(given.domain, m_instances.front(), m_window.grid, m_model,
+                                      m_modelling, given.domain_options)) {
+    boxes = stream::detail::boxes_of_ranks<Dim>(given.ranks, m_plan.time.steps,
+                                                [&] { return factory(shot, m_plan); });
     balance(boxes);
   }
   std::vector<Slab> slabs = make_slabs();

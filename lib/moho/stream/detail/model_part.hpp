@@ -6,6 +6,7 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
+#include <moho/core/field_copy.hpp>
 #include <moho/wave/boundary.hpp>
 #include <moho/wave/scheme.hpp>
 #include <moho/wave/source_region.hpp>
@@ -16,23 +17,6 @@
 namespace moho::stream {
 
 namespace detail {
-
-/// Returns a field of the host in another memory space; hosts share it. It waits.
-template <class T, int Dim, class Memory>
-Field<T, Dim, Memory> field_in(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                               const Field<T, Dim, Kokkos::HostSpace>& field) {
-  if constexpr (is_host_memory<Memory>) {
-    return field;
-  } else {
-    auto result = make_field<T>(exec, grid, field.label());
-    copy(exec,
-         Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(result.data(),
-                                                                           result.size()),
-         HostElements<const T>(field.data(), field.size()));
-    exec.fence();
-    return result;
-  }
-}
 
 /// \brief Returns the delta of a host's model, tapered around points on a device.
 ///
