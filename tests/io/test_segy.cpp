@@ -207,13 +207,6 @@ TEST_F(Segy, RefusesSizesThatDoNotAgree) {
               HasSubstr("variable number of extended"));
   EXPECT_THAT(refusal(File(2, 3, 5, 4).binary16(3505, 30000).bytes()),
               HasSubstr("its headers take 96003600"));
-  File uneven(2, 3, 5, 4);
-  uneven.trace16(0, 115, 3).trace16(1, 115, 2);
-  EXPECT_THAT(refusal(uneven.bytes()),
-              AllOf(HasSubstr("trace 2 has 2 samples"), HasSubstr("says 3")));
-  uneven.binary16(3501, 0x0100)
-      .binary16(3503, 1);  // revision 1: fixed length, trace headers are ignored
-  EXPECT_THAT(read(uneven.bytes()).samples.shape, ElementsAre(2, 3));
 }
 
 TEST_F(Segy, EveryPrefixIsRefused) {

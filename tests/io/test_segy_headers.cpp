@@ -55,6 +55,32 @@ TEST_F(SegyHeaders, ExtendedFieldsOfRevision2AreRefused) {
   }
 }
 
+TEST_F(SegyHeaders, TracesOfAnotherNumberOfSamplesAreRefused) {
+  const char* const second =
+      "a.sgy': trace 2 has 2 samples (bytes 115-116), the file 3 (bytes 3221-3222; allowed: the "
+      "same";
+  for (const int fixed : {0, 1}) {  // revision 1 with and without the flag of fixed length
+    File file(2, 3, 5, 4);
+    file.binary16(3501, 0x0100).binary16(3503, fixed).trace16(0, 115, 3);
+    EXPECT_THAT(read(file.bytes()).samples.shape, ElementsAre(2, 3));  // 0: as in the file
+    file.trace16(1, 115, 2);
+    EXPECT_THAT(refusal(file.bytes()), AllOf(HasSubstr(second), HasSubstr("correct the headers")));
+    EXPECT_THAT(message_of<FileError>([&] { (void)read_gathers<float>(folder / "a.sgy"); }),
+                HasSubstr(second));
+    EXPECT_THAT(message_of<FileError>([&] { (void)read_segy_model<float>(folder / "a.sgy"); }),
+                HasSubstr(second));
+    const SegyReader reader(folder / "a.sgy");
+    EXPECT_EQ(reader.trace(0).samples, 3);
+    EXPECT_THAT(message_of<FileError>([&] { (void)reader.trace(1); }), HasSubstr(second));
+    file.trace16(0, 115, 40000);  // found before the size of the file
+    EXPECT_THAT(refusal(file.bytes()), HasSubstr("trace 1 has 40000 samples (bytes 115-116), the "
+                                                 "file 3 (bytes 3221-3222"));
+    file.binary16(3221, 0).trace16(0, 115, 3);
+    EXPECT_THAT(refusal(file.bytes()), HasSubstr("trace 2 has 2 samples (bytes 115-116), trace 1 3 "
+                                                 "(bytes 115-116; allowed"));
+  }
+}
+
 TEST_F(SegyHeaders, GathersRefuseAnglesAndMixedDelays) {
   File file(2, 1, 5, 4);
   const auto refused = [&] {

@@ -140,6 +140,19 @@ void refuse_extended(const InputFile& file, const unsigned char* binary, const S
   }
 }
 
+/// Refuses trace `number`, from 0, whose header states another number of samples than the file.
+/// \param stated number in the header of the trace; 0: as in the file
+void check_samples(const std::string& name, std::int64_t number, std::int32_t stated,
+                   const SegyLayout& layout) {
+  if (stated == 0 || stated == layout.samples) return;
+  const bool from_file = segy_samples(layout.binary.data()) != 0;
+  throw FileError(concat("'", name, "': trace ", number + 1, " has ", stated,
+                         " samples (bytes 115-116), ", from_file ? "the file " : "trace 1 ",
+                         layout.samples, from_file ? " (bytes 3221-3222" : " (bytes 115-116",
+                         "; allowed: the same in a file, or 0 in the header of the trace): correct "
+                         "the headers, or write the file with traces of one length"));
+}
+
 SegyLayout read_layout(const InputFile& file, segy_file* handle) {
   SegyLayout layout;
   std::array<unsigned char, SEGY_BINARY_HEADER_SIZE> raw{};
@@ -181,13 +194,15 @@ SegyLayout read_layout(const InputFile& file, segy_file* handle) {
   std::array<char, SEGY_TRACE_HEADER_SIZE> first{};
   failed = segy_traceheader(handle, 0, first.data(), layout.first_trace, 0);
   if (failed) throw FileError(concat("cannot read '", file.name(), "' (", error_text(failed), ")"));
-  if (samples == 0) samples = trace_field(first.data(), SEGY_TR_SAMPLE_COUNT) & 0xffff;
+  const std::int32_t stated = trace_field(first.data(), SEGY_TR_SAMPLE_COUNT) & 0xffff;
+  if (samples == 0) samples = stated;
   if (samples == 0) {
     throw FileError(concat("'", file.name(),
                            "' says that traces have 0 samples (bytes 3221-3222 and 115-116 of the "
                            "first trace; allowed: 1 or more)"));
   }
   layout.samples = static_cast<int>(samples);
+  check_samples(file.name(), 0, stated, layout);
   layout.trace_bytes = layout.samples * layout.width;
   const std::uint64_t step = trace_header_size + static_cast<std::uint64_t>(layout.trace_bytes);
   const std::uint64_t present = file.size() - first_trace;
@@ -328,11 +343,7 @@ SegyTrace SegyReader::trace(std::int64_t number) const {
                                  layout.first_trace, layout.trace_bytes),
                 number);
   const SegyTrace trace = read_trace_header(header.data());
-  if (!m_impl->header.fixed_length && trace.samples != 0 && trace.samples != layout.samples) {
-    throw FileError(concat("'", name(), "': trace ", number + 1, " has ", trace.samples,
-                           " samples, the file's header says ", layout.samples,
-                           " (allowed: traces of one length): split or resample the file"));
-  }
+  check_samples(name(), number, trace.samples, layout);
   return trace;
 }
 

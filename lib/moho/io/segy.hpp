@@ -114,8 +114,10 @@ struct SegyFile {
 /// Reads a SEG-Y file.
 ///
 /// Sample formats are 1 (IBM), 5 (IEEE), 2, 3 and 8 (integers). The file must consist of the
-/// headers and an integer number of traces, which is checked before memory is allocated. Traces of
-/// different lengths and a variable number of extended textual headers are errors.
+/// headers and an integer number of traces, which is checked before memory is allocated. A trace
+/// whose header states another number of samples (115-116; 0: as in the file) than the binary
+/// header (3221-3222), also in a file of fixed trace length, and a variable number of extended
+/// textual headers are errors.
 /// \throws FileError
 template <class T>
 SegyFile<T> read_segy(const std::filesystem::path& path);
