@@ -398,12 +398,12 @@ TEST_F(Gathers, ProjectsOnTheDirectionOfTheLine) {
       EXPECT_EQ(line.shots()[s].receivers[0][1], 8.0);
     }
     EXPECT_THAT(line.notes(), Contains(HasSubstr("positions are projected on the line")));
+    EXPECT_EQ(degrees == 90.0, line.notes().at(1).ends_with("in the direction (0, 1)"));
   }
   // with a direction of 0 degrees the coordinate along the line grows with x
   write(oblique_line(5000.0, 80000.0, 210.0, 0.0));
-  const Survey<2> back = survey();
-  EXPECT_NEAR(back.shots()[0].sources[0][0], 525.0, 1e-3);
-  EXPECT_NEAR(back.shots()[1].receivers[19][0], 0.0, 1e-3);
+  EXPECT_NEAR(survey().shots()[0].sources[0][0], 525.0, 1e-3);
+  EXPECT_NEAR(survey().shots()[1].receivers[19][0], 0.0, 1e-3);
 }
 
 TEST_F(Gathers, SaysHowFarPointsLieOffTheLine) {
@@ -431,7 +431,8 @@ TEST_F(Gathers, KeepsXOfLinesAlongX) {
   // an angle is measured from the origin of the coordinates
   SurveyOptions options;
   options.line = parse_survey_line("90");
-  EXPECT_NEAR(survey(options).shots()[0].sources[0][0], 300.0, 1e-9);
+  EXPECT_EQ(survey(options).shots()[0].sources[0][0], 300.0);
+  EXPECT_THAT(survey(options).notes(), Contains(HasSubstr("in the direction (0, 1)")));
   options.line = parse_survey_line("0");
   EXPECT_EQ(survey(options).shots()[0].sources[0][0], 5000.0);
 }

@@ -1,38 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <moho/core/angles.hpp>
 #include <moho/core/text.hpp>
 #include <moho/gravity/magnetic.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <optional>
 #include <string>
 
 namespace moho::gravity {
-
-namespace {
-
-constexpr double pi = 3.14159265358979323846;
-
-// Sine and cosine of degrees, exact for multiples of a quarter turn.
-std::array<double, 2> sine_and_cosine(double degrees) {
-  const double quarters = std::nearbyint(degrees / 90.0);
-  const double rest = (degrees - 90.0 * quarters) * (pi / 180.0);
-  const double s = std::sin(rest), c = std::cos(rest);
-  switch (((static_cast<int>(quarters) % 4) + 4) % 4) {
-    case 1:
-      return {c, -s};
-    case 2:
-      return {-s, -c};
-    case 3:
-      return {-c, s};
-    default:
-      return {s, c};
-  }
-}
-
-}  // namespace
 
 MagneticComponents parse_magnetic_components(std::string_view names) {
   const std::string allowed = " (allowed: all, or some of total, bx, by, bz, separated by commas)";
@@ -99,7 +78,7 @@ Kokkos::Array<double, 3> direction_of(double inclination, double declination) {
 
 Kokkos::Array<double, 3> unit_magnetisation(const AmbientField& ambient) {
   Kokkos::Array<double, 3> vector = direction_of(ambient.inclination, ambient.declination);
-  for (int n = 0; n < 3; ++n) vector[n] *= 1e-9 * ambient.intensity / (4e-7 * pi);
+  for (int n = 0; n < 3; ++n) vector[n] *= 1e-9 * ambient.intensity / (4e-7 * std::numbers::pi);
   return vector;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/angles.hpp>
 #include <moho/core/text.hpp>
 #include <moho/survey/detail/survey_files.hpp>
 #include <moho/survey/gathers.hpp>
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <utility>
 
 namespace moho::survey {
@@ -63,7 +63,8 @@ SurveyLine parse_survey_line(const std::string& text) {
 
 namespace {
 
-constexpr double along_x = 0.01;  // sine of the angle to x below which a line is the x axis
+constexpr double along_x = 0.01;   // sine of the angle to x below which a line is the x axis
+constexpr double along_y = 1e-12;  // cosine up to which it is the y axis: the rounding of the angle
 
 // Projection of positions of three coordinates to those of a model.
 template <int Dim>
@@ -110,9 +111,8 @@ class Mapping {
     });
     const Point<3> centre = {x / count, y / count, 0.0};
     if (line.kind == SurveyLine::Kind::angle) {
-      const double angle = line.degrees * std::numbers::pi / 180.0;
-      m_direction = {std::cos(angle), std::sin(angle)};
-      if (line.degrees == 0.0) m_direction = {1.0, 0.0};
+      const auto [sine, cosine] = sine_and_cosine(line.degrees);
+      m_direction = {cosine, sine};
       m_off = across(centre);
     } else if (line.kind == SurveyLine::Kind::points) {
       const double length = std::hypot(line.last[0] - line.first[0], line.last[1] - line.first[1]);
@@ -134,6 +134,7 @@ class Mapping {
       if (m_direction[0] < -1e-9 || (m_direction[0] <= 1e-9 && m_direction[1] < 0.0)) {
         m_direction = {-m_direction[0], -m_direction[1]};
       }
+      if (std::fabs(m_direction[0]) <= along_y) m_direction = {0.0, 1.0};
       if (std::fabs(m_direction[1]) <= along_x) {
         m_direction = {1.0, 0.0};
       } else {
@@ -146,8 +147,8 @@ class Mapping {
     }
     if (m_direction[1] != 0.0 || m_from != 0.0) {
       // point of zero distance
-      const double x0 = m_from * m_direction[0] - m_off * m_direction[1];
-      const double y0 = m_from * m_direction[1] + m_off * m_direction[0];
+      const double x0 = m_from * m_direction[0] - m_off * m_direction[1] + 0.0;  // no -0
+      const double y0 = m_from * m_direction[1] + m_off * m_direction[0] + 0.0;
       m_notes.push_back(concat("positions are projected on the line through (", x0, ", ", y0,
                                ") m, from where it is measured, in the direction (", m_direction[0],
                                ", ", m_direction[1], ")"));
