@@ -8,6 +8,7 @@
 #include <moho/cluster/guard.hpp>
 #include <moho/cluster/process.hpp>
 #include <moho/cluster/relay.hpp>
+#include <moho/cluster/sites_file.hpp>
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 
@@ -46,6 +47,20 @@ TEST(Relay, RefusesProgramsOfAnotherVersion) {
   EXPECT_THAT(message_of<InputError>([&] { static_cast<Site&>(site).probe(Work{}); }),
               HasSubstr("site far: the programs in /far are of version 0.0.1, these of " +
                         std::string(version()) + ": install the same version there"));
+}
+
+TEST(Relay, LimitsTheMemoryOfSlurmJobsOnly) {
+  const Folder folder;
+  const auto limits = [&](const std::string& kind) {
+    const std::string text =
+        "[far]\nhost = far\nfolder = /far\nprograms = /far\n" + kind + "\n[more]\nkind = slurm";
+    const auto sites = make_sites(parse_sites(text, "sites.cfg"), folder.path(), "/bin");
+    EXPECT_TRUE(sites[1]->system().limits_memory());
+    return sites[0]->system().limits_memory();
+  };
+  EXPECT_FALSE(limits(""));
+  EXPECT_FALSE(limits("kind = local\nslots = 2"));
+  EXPECT_TRUE(limits("kind = slurm"));
 }
 
 // Returns the answer to a request of the states of jobs.

@@ -46,9 +46,10 @@ class Ssh(DistributeCase):
 
     def test_shots_per_job_at_a_site_behind_ssh(self):
         done = self.call("--sites", self.path("sites.cfg"), "--journal", self.path("run/journal.txt"),
-                         "--shots", "1-6", "--shots-per-job", "3", "--collect", self.path("got"), "--", "sh",
-                         "-c", "echo $PPID > $0/worker.txt", "{out}")
+                         "--shots", "1-6", "--shots-per-job", "3", "--job-memory", "1G", "--collect",
+                         self.path("got"), "--", "sh", "-c", "echo $PPID > $0/worker.txt", "{out}")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("note: --job-memory has no effect at site far, whose jobs are processes", done.stdout)
         workers = {open(self.path(f"got/shot_{shot}/worker.txt")).read() for shot in range(1, 7)}
         self.assertEqual(len(workers), 2)
 

@@ -161,6 +161,14 @@ void RelaySite::transfer(const std::vector<std::string>& words, const std::strin
 
 std::string RelaySite::probe() { return "ssh " + m_relay.host; }
 
+bool RelaySite::limits_memory() const {
+  bool slurm = false;  // without a kind the jobs are processes
+  for (const auto& [key, value] : m_relay.system_settings) {
+    if (key == "kind") slurm = value == "slurm";
+  }
+  return slurm;
+}
+
 std::string RelaySite::probe(const Work&) {
   std::vector<std::vector<std::string>> lines{{"do", "probe"}};
   for (const auto& [key, value] : m_relay.system_settings) lines.push_back({"setting", key, value});

@@ -95,6 +95,7 @@ class RelaySite : public Site, private JobSystem {
   std::vector<std::string> find(const Batch& batch) override;
   std::vector<JobStatus> query(const std::vector<std::string>& ids) override;
   void cancel(const std::vector<std::string>& ids) override;
+  bool limits_memory() const override;
   double settling_time() const override { return 0.0; }
   // Queries return the last answer; the interval between requests is separate.
   std::pair<double, double> query_intervals() const override { return {0.02, 0.05}; }
