@@ -161,6 +161,25 @@ class Notes(unittest.TestCase):
             warnings.simplefilter("error")
             objective(data, epsilon=epsilon, delta=epsilon)
 
+    def test_on_amplitudes_once(self):
+        data = gathers()
+        strong = [dataclasses.replace(one, traces=1000.0 * one.traces) for one in data]
+        text = (r"^the data are \d+\S* times as strong as the modelled traces of the start .*"
+                r"misfit='correlation'$")
+        made = objective(strong)
+        with self.assertWarnsRegex(UserWarning, text) as warned:
+            made(made.start)
+        self.assertEqual(warned.filename, __file__)
+        for first in (next, moho.Search.advance):
+            with self.assertWarnsRegex(UserWarning, text) as warned:
+                first(objective(strong).search())
+            self.assertEqual(warned.filename, __file__)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            made(made.start)
+            for one in (objective(data), objective(strong, misfit="correlation")):
+                one(one.start)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -86,6 +86,7 @@ class AnyObjective : public Resource {
   // Begins a search, or goes on from its checkpoint.
   virtual std::shared_ptr<AnySearch> search(const fwi::BandSearchOptions& options,
                                             const Checkpoint& checkpoint) = 0;
+  std::string note;  // on the data, from an evaluation; empty: none
 };
 
 // Options that decide where gradients are computed; the other ones are preset.
@@ -105,7 +106,8 @@ fwi::ObjectiveOptions<Dim> stream_options(const WaveInput& wave, const Inversion
   options.concurrent_shots = inversion.concurrent_shots;
   options.names = {{"data", "gathers"},
                    {"product_interval", "gradient_steps"},
-                   {"(concurrent_shots)", "concurrent_shots"}};
+                   {"(concurrent_shots)", "concurrent_shots"},
+                   {"misfit correlation", "misfit='correlation'"}};
   return options;
 }
 
@@ -213,6 +215,7 @@ class ObjectiveOf : public AnyObjective,
     m_objective.emplace(make(grid, faces_of<Dim>(wave, m_start.medium()), wavelet_of(wave), data,
                              options_of(wave, inversion)));
     m_objective->load_data();
+    this->note.clear();  // times without data have no weight, as documented
     m_gradient = m_objective->make_gradient();
     m_x = m_objective->make_gradient();
     show(shown, wave.order);
@@ -288,6 +291,7 @@ class ObjectiveOf : public AnyObjective,
       const auto* const first = static_cast<const unsigned char*>(inversion.mask->data());
       options.mask.assign(first, first + inversion.mask->size());
     }
+    options.note = [this](const std::string& one) { this->note = one; };
     options.progress = [this](double fraction, const std::string& what) {
       if (m_job != nullptr) m_job->report(fraction, what);
     };
@@ -472,6 +476,11 @@ class Objective {
   void set_band(double corner) {
     run(nb::none(), [&](Job&) { m_objective->set_band(corner); });
   }
+  std::string take_note() {
+    std::string note;
+    run(nb::none(), [&](Job&) { note.swap(m_objective->note); });
+    return note;
+  }
   Search* search(const std::vector<double>& bands, std::int64_t iterations, int pairs,
                  double first_change, bool precondition, const std::string& checkpoint,
                  const std::string& made_from) {
@@ -570,6 +579,7 @@ void bind_fwi(nb::module_& m) {
            nb::arg("progress").none())
       .def("illumination", &Objective::illumination, nb::arg("out").noconvert())
       .def("set_band", &Objective::set_band, nb::arg("corner"))
+      .def("take_note", &Objective::take_note)
       .def("search", &Objective::search, nb::arg("bands"), nb::arg("iterations"), nb::arg("pairs"),
            nb::arg("first_change"), nb::arg("precondition"), nb::arg("checkpoint"),
            nb::arg("made_from"), nb::rv_policy::take_ownership)

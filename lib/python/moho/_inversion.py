@@ -28,7 +28,9 @@ class Objective:
     An object is a function for optimisers: `objective(x)` returns the misfit and its gradient, such as for
     scipy.optimize.minimize(objective, objective.start, jac=True). x has the variables of each parameter on
     the nodes, parameter after parameter; zeros are the initial model. Misfits are divided by that of traces
-    of zeros. `search()` is the search of the program, L-BFGS in one frequency band after another.
+    of zeros. `search()` is the search of the program, L-BFGS in one frequency band after another. A
+    UserWarning of the first evaluation says when the misfit "least-squares" compares data with modelled
+    traces that are more than 100 times as strong or as weak.
 
     Parameters
     ----------
@@ -299,6 +301,7 @@ class Objective:
         """
         core()
         misfit, gradient = self._objective.evaluate(self._variables(x), _arrays.callback(progress))
+        self._warn(2)
         if self._fixed is not None:
             gradient[self._fixed] = 0.0
         return misfit, gradient
@@ -439,6 +442,12 @@ class Objective:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _warn(self, level: int) -> None:
+        """Warns of data that are much stronger or weaker than modelled ones, once. level: of the caller."""
+        note = self._objective.take_note()
+        if note:
+            warnings.warn(note, stacklevel=level + 1)
+
     def _variables(self, x: Any) -> np.ndarray:
         x = np.ascontiguousarray(_arrays.numbers(x, "x"))
         if x.size != self._objective.variables:
@@ -494,7 +503,7 @@ class Search:
         return self
 
     def __next__(self) -> Evaluation:
-        found = self.advance()
+        found = self._advance(None)
         if found is None:
             raise StopIteration
         return found
@@ -507,8 +516,12 @@ class Search:
         progress : callable(fraction, text), optional
             As for Objective.
         """
+        return self._advance(progress)
+
+    def _advance(self, progress: Optional[Callable[[float, str], Any]]) -> Optional[Evaluation]:
         core()
         found = self._search.advance(_arrays.callback(progress))
+        self._objective._warn(3)
         return None if found is None else Evaluation(*found)
 
     @property
