@@ -56,6 +56,7 @@ Json plan_json(const stream::StreamPlan& plan) {
   Json json = stream_json(plan);
   json["in_core"] = plan.in_core;
   json["chains"] = plan.groups;
+  if (plan.in_core) return json;
   json["bytes_per_plane_in"] = plan.plane_in;
   json["bytes_per_plane_out"] = plan.plane_out;
   return json;
@@ -253,6 +254,7 @@ class Program : public ShotProgram<T, Dim> {
     options.timeline = &m_timeline;
     options.advice = overflow_advice;
     const auto keep = [&](std::size_t k, const stream::StreamShotResult<T>& result) {
+      ++m_modelled;
       job.gather(k, result.traces, survey::stream_work_of(result, m_report));
     };
     m_report = stream::model_shots(exec, job.grid, std::move(model), job.boundaries, job.wavelet,
@@ -360,7 +362,7 @@ class Program : public ShotProgram<T, Dim> {
     return chains * m_report.plan.forecast.points_per_second;
   }
 
-  // Plan of the stream; after the last step it includes the measurements.
+  // Plan of the stream; after the last step it includes the measurements of this process and run.
   Json stream_json() const {
     const Report& r = m_report;
     const stream::StreamForecast& forecast = r.plan.forecast;
@@ -376,14 +378,15 @@ class Program : public ShotProgram<T, Dim> {
     }
     if (!(r.seconds > 0.0)) return json;
     const double rate = r.points / r.seconds;
-    json["measured"] =
-        Json::object({{"points_per_second", rate},
-                      {"of_predicted", r.plan.in_core ? Json() : Json(rate / predicted_rate())},
-                      {"iterations", r.iterations},
-                      {"bytes_in", r.bytes_in},
-                      {"bytes_out", r.bytes_out}});
-    json["page_locked"] =
-        r.plan.in_core || on_host() || !m_o.volume.empty() ? Json() : Json(r.locked);
+    Json& measured = json["measured"];
+    measured["shots"] = m_modelled;
+    measured["points_per_second"] = rate;
+    if (r.plan.in_core) return json;
+    measured["of_predicted"] = rate / predicted_rate();
+    measured["iterations"] = r.iterations;
+    measured["bytes_in"] = r.bytes_in;
+    measured["bytes_out"] = r.bytes_out;
+    json["page_locked"] = on_host() || !m_o.volume.empty() ? Json() : Json(r.locked);
     if (!r.locked) {
       json["staging"]["why"] = r.lock_text;
       json["staging"]["seconds"] = r.staging_seconds;
@@ -429,6 +432,7 @@ class Program : public ShotProgram<T, Dim> {
   std::unique_ptr<stream::StreamRanks> m_ranks;  // null: a single process
   Report m_report;
   Timeline m_timeline;
+  std::int64_t m_modelled = 0;        // shots modelled by this process
   std::optional<double> m_wavefield;  // its time, if it is written
 };
 
