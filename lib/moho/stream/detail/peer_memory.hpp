@@ -21,6 +21,7 @@
 #include <fstream>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -109,95 +110,87 @@ inline std::array<char, 40> machine_id() {
   return id;
 }
 
-/// \brief Device memory that other processes may have mapped.
-///
-/// A process must not free memory that another one still maps. Returned memory is therefore kept
-/// for later calls of take(), and freed when the process ends.
-class SharedAllocations {
- public:
-  struct Allocation {
-    char* data;
-    std::size_t bytes;
-    int device;
-    bool used;
-  };
-  static SharedAllocations& instance() {
-    static SharedAllocations all;
-    return all;
-  }
-  /// Returns memory of the current device, null if its free memory does not suffice.
-  char* take(int device, std::size_t bytes) {
-    const std::lock_guard lock(m_mutex);
-    for (Allocation& one : m_all) {
-      if (one.used || one.device != device || one.bytes < bytes) continue;
-      one.used = true;
-      return one.data;
-    }
-    void* data = nullptr;
-    if (cudaMalloc(&data, bytes) != cudaSuccess) {
-      cudaGetLastError();  // clears the error state of the runtime
-      return nullptr;
-    }
-    m_all.push_back({static_cast<char*>(data), bytes, device, true});
-    return static_cast<char*>(data);
-  }
-  /// Returns memory for later calls of take().
-  void give(char* data) {
-    const std::lock_guard lock(m_mutex);
-    for (Allocation& one : m_all) {
-      if (one.data == data) one.used = false;
-    }
-  }
+/// Returns true for success; else clears the error state of the runtime.
+inline bool succeeded(cudaError_t error) {
+  if (error != cudaSuccess) cudaGetLastError();
+  return error == cudaSuccess;
+}
 
- private:
-  std::mutex m_mutex;
-  std::vector<Allocation> m_all;
+/// Writes a handle of CUDA into an offer.
+template <class Handle, std::size_t Bytes>
+void write_handle(const Handle& handle, unsigned char (&offer)[Bytes]) {
+  static_assert(sizeof(Handle) <= Bytes);
+  std::memcpy(offer, &handle, sizeof(Handle));
+}
+/// Returns the handle of CUDA in an offer.
+template <class Handle, std::size_t Bytes>
+Handle read_handle(const unsigned char (&offer)[Bytes]) {
+  static_assert(sizeof(Handle) <= Bytes);
+  Handle handle;
+  std::memcpy(&handle, offer, sizeof(Handle));
+  return handle;
+}
+
+/// Device memory that other processes may have mapped.
+struct SharedMemory {
+  char* data = nullptr;
+  std::size_t bytes = 0;
+  int device = 0;
+  bool used = true;
 };
 
-/// \brief Pairs of events that other processes may have opened.
+/// A pair of events that other processes may have opened.
+struct SharedEvents {
+  cudaEvent_t events[2] = {};
+  int device = 0;
+  bool used = true;
+};
+
+/// \brief Resources of devices that other processes may use: SharedMemory or SharedEvents.
 ///
-/// A process must not destroy an event for which another one may still wait. Returned events are
-/// therefore kept for later calls of take(), until the process ends.
-class SharedEvents {
+/// A process must not free memory that another one still maps, or destroy an event for which
+/// another one may still wait. What was given back is therefore kept for later calls of take(),
+/// until the process ends.
+template <class Resource>
+class SharedResources {
  public:
-  struct Pair {
-    cudaEvent_t events[2] = {};
-    int device = 0;
-    bool used = true;
+  /// Gives a resource back.
+  struct Give {
+    void operator()(Resource* one) const {
+      const std::lock_guard lock(instance().m_mutex);
+      one->used = false;
+    }
   };
-  static SharedEvents& instance() {
-    static SharedEvents all;
-    return all;
-  }
-  /// Returns events of the current device, null if the system refuses events for other processes.
-  Pair* take(int device) {
-    const std::lock_guard lock(m_mutex);
-    for (const auto& one : m_all) {
-      if (one->used || one->device != device) continue;
+  /// A resource in use.
+  using Taken = std::unique_ptr<Resource, Give>;
+
+  /// \brief Returns a resource of the current device, null if none can be made.
+  /// \param device number of the current device
+  /// \param suits returns true for a kept resource that may be used again
+  /// \param make makes a resource, and returns false if the system refuses
+  template <class Suits, class Make>
+  static Taken take(int device, const Suits& suits, const Make& make) {
+    SharedResources& all = instance();
+    const std::lock_guard lock(all.m_mutex);
+    for (const std::unique_ptr<Resource>& one : all.m_all) {
+      if (one->used || one->device != device || !suits(*one)) continue;
       one->used = true;
-      return one.get();
+      return Taken(one.get());
     }
-    auto made = std::make_unique<Pair>();
+    auto made = std::make_unique<Resource>();
     made->device = device;
-    for (cudaEvent_t& event : made->events) {
-      if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess) !=
-          cudaSuccess) {
-        cudaGetLastError();
-        return nullptr;
-      }
-    }
-    m_all.push_back(std::move(made));
-    return m_all.back().get();
-  }
-  /// Returns events for later calls of take().
-  void give(Pair* pair) {
-    const std::lock_guard lock(m_mutex);
-    pair->used = false;
+    if (!make(*made)) return Taken();
+    all.m_all.push_back(std::move(made));
+    return Taken(all.m_all.back().get());
   }
 
  private:
+  static SharedResources& instance() {
+    static SharedResources all;
+    return all;
+  }
   std::mutex m_mutex;
-  std::vector<std::unique_ptr<Pair>> m_all;
+  std::vector<std::unique_ptr<Resource>> m_all;
 };
 
 }  // namespace detail
@@ -205,94 +198,88 @@ class SharedEvents {
 template <>
 class PeerInbox<Kokkos::CudaSpace> {
  public:
-  PeerInbox() = default;
-  PeerInbox(const PeerInbox&) = delete;
-  PeerInbox& operator=(const PeerInbox&) = delete;
-  ~PeerInbox() { free(); }
   /// Replaces the memory. \return what another process needs to map it
   PeerOffer allocate(const Instance<Kokkos::CudaSpace>& exec, std::size_t bytes) {
     const moho::detail::ScopedDevice on(exec);
-    free();
+    m_memory.reset();
+    m_memory = Resources::take(
+        exec.space().cuda_device(),
+        [bytes](const detail::SharedMemory& one) { return one.bytes >= bytes; },
+        [bytes](detail::SharedMemory& one) {
+          void* data = nullptr;
+          const bool made = detail::succeeded(cudaMalloc(&data, bytes));
+          one.data = static_cast<char*>(data);
+          one.bytes = bytes;
+          return made;
+        });
     PeerOffer offer;
-    m_data = detail::SharedAllocations::instance().take(exec.space().cuda_device(), bytes);
     cudaIpcMemHandle_t handle;
-    static_assert(sizeof(handle) <= sizeof(offer.handle));
-    if (m_data == nullptr || cudaIpcGetMemHandle(&handle, m_data) != cudaSuccess) {
-      cudaGetLastError();
-      free();
+    if (!m_memory || !detail::succeeded(cudaIpcGetMemHandle(&handle, m_memory->data))) {
+      m_memory.reset();
       return offer;
     }
     offer.bytes = static_cast<std::int64_t>(bytes);
     offer.machine = detail::machine_id();
-    std::memcpy(offer.handle, &handle, sizeof(handle));
+    detail::write_handle(handle, offer.handle);
     return offer;
   }
-  char* data() const { return m_data; }
+  char* data() const { return m_memory ? m_memory->data : nullptr; }
 
  private:
-  void free() {
-    if (m_data != nullptr) detail::SharedAllocations::instance().give(m_data);
-    m_data = nullptr;
-  }
-  char* m_data = nullptr;
+  using Resources = detail::SharedResources<detail::SharedMemory>;
+  Resources::Taken m_memory;
 };
 
 template <>
 class PeerOutbox<Kokkos::CudaSpace> {
  public:
-  PeerOutbox() = default;
-  PeerOutbox(const PeerOutbox&) = delete;
-  PeerOutbox& operator=(const PeerOutbox&) = delete;
-  ~PeerOutbox() { close(); }
   /// Maps memory in place of that before. \return false if it cannot be mapped
   bool open(const Instance<Kokkos::CudaSpace>& exec, const PeerOffer& offer) {
     const moho::detail::ScopedDevice on(exec);
-    close();
+    m_data.reset();
     if (offer.bytes == 0 || offer.machine != detail::machine_id()) return false;
-    cudaIpcMemHandle_t handle;
-    std::memcpy(&handle, offer.handle, sizeof(handle));
     void* data = nullptr;
-    if (cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
-      cudaGetLastError();
+    if (!detail::succeeded(
+            cudaIpcOpenMemHandle(&data, detail::read_handle<cudaIpcMemHandle_t>(offer.handle),
+                                 cudaIpcMemLazyEnablePeerAccess))) {
       return false;
     }
-    m_data = static_cast<char*>(data);
+    m_data.reset(static_cast<char*>(data));
     return true;
   }
-  char* data() const { return m_data; }
+  char* data() const { return m_data.get(); }
 
  private:
-  void close() {
-    if (m_data != nullptr) cudaIpcCloseMemHandle(m_data);
-    m_data = nullptr;
-  }
-  char* m_data = nullptr;
+  struct Close {
+    void operator()(char* data) const { cudaIpcCloseMemHandle(data); }
+  };
+  std::unique_ptr<char, Close> m_data;
 };
 
 template <>
 class PeerSignals<Kokkos::CudaSpace> {
  public:
-  PeerSignals() = default;
-  PeerSignals(const PeerSignals&) = delete;
-  PeerSignals& operator=(const PeerSignals&) = delete;
-  ~PeerSignals() { give(); }
   /// Creates the events. \return what another process needs to open them
   SignalOffer create(const Instance<Kokkos::CudaSpace>& exec) {
     const moho::detail::ScopedDevice on(exec);
-    give();
+    m_pair.reset();
+    m_pair = Resources::take(
+        exec.space().cuda_device(), [](const detail::SharedEvents&) { return true; },
+        [](detail::SharedEvents& one) {
+          constexpr unsigned int flags = cudaEventDisableTiming | cudaEventInterprocess;
+          return detail::succeeded(cudaEventCreateWithFlags(&one.events[0], flags)) &&
+                 detail::succeeded(cudaEventCreateWithFlags(&one.events[1], flags));
+        });
     SignalOffer offer;
-    m_pair = detail::SharedEvents::instance().take(exec.space().cuda_device());
-    for (int n = 0; m_pair != nullptr && n < 2; ++n) {
+    for (int n = 0; m_pair && n < 2; ++n) {
       cudaIpcEventHandle_t handle;
-      static_assert(sizeof(handle) <= sizeof(offer.handles[0]));
-      if (cudaIpcGetEventHandle(&handle, m_pair->events[n]) != cudaSuccess) {
-        cudaGetLastError();
-        give();
+      if (!detail::succeeded(cudaIpcGetEventHandle(&handle, m_pair->events[n]))) {
+        m_pair.reset();
         return offer;
       }
-      std::memcpy(offer.handles[n], &handle, sizeof(handle));
+      detail::write_handle(handle, offer.handles[n]);
     }
-    if (m_pair != nullptr) offer.count = 2;
+    if (m_pair) offer.count = 2;
     return offer;
   }
   void set(const Instance<Kokkos::CudaSpace>& exec, int turn) {
@@ -302,51 +289,45 @@ class PeerSignals<Kokkos::CudaSpace> {
   }
 
  private:
-  void give() {
-    if (m_pair != nullptr) detail::SharedEvents::instance().give(m_pair);
-    m_pair = nullptr;
-  }
-  detail::SharedEvents::Pair* m_pair = nullptr;
+  using Resources = detail::SharedResources<detail::SharedEvents>;
+  Resources::Taken m_pair;
 };
 
 template <>
 class PeerWaits<Kokkos::CudaSpace> {
  public:
-  PeerWaits() = default;
-  PeerWaits(const PeerWaits&) = delete;
-  PeerWaits& operator=(const PeerWaits&) = delete;
-  ~PeerWaits() { close(); }
   /// Opens the events. \return false if that is not possible
   bool open(const Instance<Kokkos::CudaSpace>& exec, const SignalOffer& offer) {
     const moho::detail::ScopedDevice on(exec);
     close();
     if (offer.count != 2) return false;
     for (int n = 0; n < 2; ++n) {
-      cudaIpcEventHandle_t handle;
-      std::memcpy(&handle, offer.handles[n], sizeof(handle));
-      if (cudaIpcOpenEventHandle(&m_events[n], handle) != cudaSuccess) {
-        cudaGetLastError();
-        m_events[n] = nullptr;
+      cudaEvent_t event = nullptr;
+      if (!detail::succeeded(cudaIpcOpenEventHandle(
+              &event, detail::read_handle<cudaIpcEventHandle_t>(offer.handles[n])))) {
         close();
         return false;
       }
+      m_events[n].reset(event);
     }
     return true;
   }
   void hold(const Instance<Kokkos::CudaSpace>& exec, int turn) const {
     const moho::detail::ScopedDevice on(exec);
-    moho::detail::check_cuda(cudaStreamWaitEvent(exec.space().cuda_stream(), m_events[turn], 0),
-                             "moho::stream::PeerWaits");
+    moho::detail::check_cuda(
+        cudaStreamWaitEvent(exec.space().cuda_stream(), m_events[turn].get(), 0),
+        "moho::stream::PeerWaits");
   }
 
  private:
+  struct Destroy {
+    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+  };
   void close() {
-    for (cudaEvent_t& event : m_events) {
-      if (event != nullptr) cudaEventDestroy(event);
-      event = nullptr;
-    }
+    for (Event& event : m_events) event.reset();
   }
-  cudaEvent_t m_events[2] = {};
+  using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Destroy>;
+  Event m_events[2];
 };
 
 #endif
