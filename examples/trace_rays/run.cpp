@@ -201,8 +201,15 @@ rays::TraceJob<T, Dim> make_job(const Options& o, const MemoryLimit& limit, int 
   const bool on_host = o.space != "cuda";
   job.memory = o.memory;
   if (on_host && o.memory > 0) {
-    job.memory = static_cast<std::size_t>(
-        std::max(limit.bytes - MemoryEstimate::process - rays::ray_bytes(job), 1.0));
+    job.ray_memory = rays::ray_bytes(job);
+    const double room = limit.bytes - MemoryEstimate::process;
+    if (job.ray_memory >= room) {
+      throw MemoryError(concat("memory: rays from ", counted(job.sources.size(), "source"), " to ",
+                               counted(job.receivers.size(), "receiver"), " take about ",
+                               format_bytes(job.ray_memory), " (allowed: ", format_bytes(room),
+                               ", the --memory given): raise --memory, or take fewer of them"));
+    }
+    job.memory = static_cast<std::size_t>(room - job.ray_memory);
   }
   if (on_host && sharing > 1) {
     const double whole = job.memory > 0 ? static_cast<double>(job.memory) : limit.bytes;

@@ -7,6 +7,8 @@
 #include <moho/core/instances.hpp>
 #include <moho/rays/sources.hpp>
 
+#include <functional>
+
 namespace moho::rays {
 
 namespace detail {
@@ -228,12 +230,15 @@ PointView<Dim, Memory> upload_points(const Instance<Memory>& exec, const Points<
 /// \param sources the sources given to trace()
 /// \param times,predecessors outputs of trace()
 /// \param receivers positions in the grid's units; may be empty
+/// \param points called with the number of points of all rays before they are allocated; it may
+/// throw. Empty: no call
 /// \throws InputError a receiver outside the model, or arrays of the wrong shape
 template <class T, int Dim, class Memory>
 RayPaths<Dim> ray_paths(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
                         const Points<Dim>& sources, const FieldPerSource<T, Dim, Memory>& times,
                         const FieldPerSource<std::int16_t, Dim, Memory>& predecessors,
-                        const Points<Dim>& receivers) {
+                        const Points<Dim>& receivers,
+                        const std::function<void(std::int64_t)>& points = {}) {
   const std::int64_t source_count = static_cast<std::int64_t>(sources.size());
   check_positions(graph.grid(), sources, "source");
   check_positions(graph.grid(), receivers, "receiver");
@@ -277,6 +282,7 @@ RayPaths<Dim> ray_paths(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, 
     first[k] = total;
     total += count;
   }
+  if (points) points(total);
   first.back() = total;
   paths.first = first;
   paths.points.resize(static_cast<std::size_t>(total));

@@ -47,6 +47,7 @@ void share_sources(Processes& processes, TraceJob<T, Dim>& job) {
   processes.broadcast(&job.graph, sizeof(job.graph));
   processes.broadcast(&job.method, sizeof(job.method));
   processes.broadcast(&job.memory, sizeof(job.memory));
+  processes.broadcast(&job.ray_memory, sizeof(job.ray_memory));
   processes.broadcast(&job.devices, sizeof(job.devices));
   processes.broadcast(&job.slabs, sizeof(job.slabs));
   detail::broadcast_values(processes, job.velocity);

@@ -161,7 +161,8 @@ class SplitTracer {
         m_out.paths,
         ray_paths<T, Dim, Kokkos::HostSpace>(
             exec, whole, sources, wrap_field_per_source<Times>(times, count, m_job.grid),
-            wrap_field_per_source<Predecessors>(predecessors, count, m_job.grid), m_job.receivers));
+            wrap_field_per_source<Predecessors>(predecessors, count, m_job.grid), m_job.receivers,
+            [&](std::int64_t points) { check_ray_memory(m_job, m_out, count, points); }));
   }
 
   const std::vector<Instance<Memory>>& m_instances;
@@ -175,7 +176,8 @@ class SplitTracer {
 /// \brief Traces all sources with one model over several instances.
 /// \param instances at least one, on the same or on different devices; they are waited for
 /// \param job velocity, sources, receivers and options; its number of devices is not used
-/// \throws InputError as SplitGraph, MemoryError if a slab does not fit its part of the memory
+/// \throws InputError as SplitGraph, MemoryError if a slab does not fit its part of the memory, or
+/// rays do not fit theirs
 template <class T, int Dim, class Memory>
 TraceResult<T, Dim> trace_split_sources(const std::vector<Instance<Memory>>& instances,
                                         const TraceJob<T, Dim>& job) {

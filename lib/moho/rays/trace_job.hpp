@@ -4,11 +4,14 @@
 /// \file
 /// \brief Input and results of trace_sources().
 
+#include <moho/core/error.hpp>
 #include <moho/core/field.hpp>
 #include <moho/core/progress.hpp>
+#include <moho/core/text.hpp>
 #include <moho/core/timer.hpp>
 #include <moho/rays/types.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -38,11 +41,13 @@ struct TraceJob {
   std::int64_t all_sources = 0;  ///< with those of other processes: for the storage of weights
   GraphOptions graph;            ///< radius, interpolation, weights
   Method method = Method::active_tiles;  ///< the solver
-  std::size_t memory = 0;  ///< bytes that may be allocated in the space; 0: what is free
-  int devices = 1;         ///< over which the model is split in slabs, if more than one
-  int slabs = 0;           ///< slabs of a device; 0: chosen; 2 or more also split one device
-  TraceNames names;        ///< for messages
-  Progress progress;       ///< of all sources
+  std::size_t memory = 0;   ///< bytes that may be allocated in the space; 0: what is free
+  double ray_memory = 0.0;  ///< bytes on the host for rays, besides `memory`, of which they may
+                            ///< take what is left; 0: no limit
+  int devices = 1;    ///< over which the model is split in slabs, if more than one
+  int slabs = 0;      ///< slabs of a device; 0: chosen; 2 or more also split one device
+  TraceNames names;   ///< for messages
+  Progress progress;  ///< of all sources
 };
 
 /// \brief Returns the bytes of rays, and of the group of sources that adds to them.
@@ -52,9 +57,11 @@ double ray_bytes(double rays, double vertices) {
   return 2.0 * (rays * 2.0 * sizeof(double) + vertices * sizeof(Point<Dim>));
 }
 
-/// \brief Returns the bytes of the rays of a job before they are traced.
+/// \brief Returns an estimate of the bytes of the rays of a job before they are traced.
 ///
-/// Rays have as many vertices as nodes lie between source and receiver along all axes.
+/// It counts as many vertices as nodes lie between source and receiver along all axes. Rays that
+/// dive in strong gradients may have more with small radii, and those around slow regions many
+/// more: trace_sources() counts the vertices before it allocates them.
 template <class T, int Dim>
 double ray_bytes(const TraceJob<T, Dim>& job) {
   const auto rays = static_cast<double>(job.sources.size() * job.receivers.size());
@@ -99,6 +106,29 @@ struct TraceResult : TraceSummary {
 };
 
 namespace detail {
+
+/// \brief Refuses rays that exceed their memory, before their points are allocated.
+/// \param out results of the sources before, and the memory of the fields
+/// \param sources,points number of further sources, and of all points of their rays
+/// \throws MemoryError
+template <class T, int Dim>
+void check_ray_memory(const TraceJob<T, Dim>& job, const TraceResult<T, Dim>& out,
+                      std::int64_t sources, std::int64_t points) {
+  if (job.ray_memory == 0.0) return;
+  const std::int64_t all = out.paths.sources + sources;
+  const std::int64_t vertices = static_cast<std::int64_t>(out.paths.points.size()) + points;
+  const double need =
+      ray_bytes<Dim>(static_cast<double>(all) * static_cast<double>(job.receivers.size()),
+                     static_cast<double>(vertices));
+  const double taken = static_cast<double>(out.field_bytes + out.weight_bytes + out.solver_bytes);
+  const double room = job.ray_memory + std::max(0.0, static_cast<double>(out.budget) - taken);
+  if (need <= room) return;
+  throw MemoryError(concat(
+      "memory: the rays of ", text::counted(all, "source"), " to ",
+      text::counted(job.receivers.size(), "receiver"), " have ", vertices, " vertices, which take ",
+      format_bytes(need), " (allowed: ", format_bytes(room), ", what the ", job.names.memory,
+      " given leaves): raise ", job.names.memory, ", or take fewer sources or receivers"));
+}
 
 /// Appends the rays of further sources to the same receivers.
 template <int Dim>

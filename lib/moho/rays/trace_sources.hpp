@@ -213,8 +213,10 @@ void SourceTracer<T, Dim, Memory>::trace_group(std::int64_t begin) {
   m_out.phases.add("prepare", std::max(preparing, 0.0));
   {
     ScopedPhase<Exec> phase(m_exec, m_out.phases, "rays");
-    append<Dim>(m_out.paths, ray_paths<T, Dim, Memory>(m_exec, *m_graph, sources, times,
-                                                       predecessors, m_job.receivers));
+    append<Dim>(m_out.paths,
+                ray_paths<T, Dim, Memory>(
+                    m_exec, *m_graph, sources, times, predecessors, m_job.receivers,
+                    [&](std::int64_t points) { check_ray_memory(m_job, m_out, count, points); }));
   }
   if constexpr (!host) {
     ScopedPhase<Exec> phase(m_exec, m_out.phases, "transfer");
@@ -228,8 +230,8 @@ void SourceTracer<T, Dim, Memory>::trace_group(std::int64_t begin) {
 /// \param exec where everything runs; it is waited for. With several devices the first one
 /// \param job velocity, sources, receivers and options
 /// \throws InputError as GridGraph and trace(), without sources, or for a velocity of another size
-/// than the grid; MemoryError if the memory
-/// allowed does not hold the model and the result of one source
+/// than the grid; MemoryError if the memory allowed does not hold the model and the result of one
+/// source, or all rays
 template <class T, int Dim, class Memory>
 TraceResult<T, Dim> trace_sources(const Instance<Memory>& exec, const TraceJob<T, Dim>& job) {
   if (job.sources.empty())
