@@ -619,7 +619,7 @@ TEST_F(Modelled, FoldersAreRead) {
     const ShotGather<2> gather = line.read(1);
     EXPECT_EQ(gather.samples.size(), 24U);
     EXPECT_EQ(gather.samples[23], 124.0F);
-    EXPECT_EQ(gather.t0, 0.0);
+    EXPECT_TRUE(gather.t0 == 0.0 && gather.two_dimensional);
     EXPECT_THAT(gather.name, HasSubstr("gather_0002.npy', shot 2"));
   }
   Survey<2> line = survey();

@@ -281,6 +281,24 @@ TEST(Prepare, GainIsAPowerOfTheTimeSinceTheShot) {
   EXPECT_NEAR(prepare(gather, options).samples[60], 0.25, 1e-6);
 }
 
+TEST(Prepare, TheSpreadingOfPointSourcesIsNotForDataOfTwoDimensions) {
+  ShotGather<2> gather = gather_of({0.0}, 101, 0.01, 0.0, [](double, double) { return 1.0; });
+  PrepareOptions options = steps(0.01, 101);
+  const auto noted = Contains(HasSubstr("the spreading 'line' is for point sources in three"));
+  for (const bool modelled : {false, true}) {
+    gather.two_dimensional = modelled;
+    for (const char* text : {"line", "line:2000", "gain:0.5", "none"}) {
+      options.spreading = parse_spreading(text);
+      const auto notes = prepare(gather, options).notes;
+      if (modelled && options.spreading.line) {
+        EXPECT_THAT(notes, noted) << text;
+      } else {
+        EXPECT_THAT(notes, Not(noted)) << text;
+      }
+    }
+  }
+}
+
 TEST(Prepare, HalfDerivatives) {
   // three traces: the Ricker wavelet at 0.7 s, at 0.8 s times -2, and silence
   const double dt = 0.001, f = 20.0;

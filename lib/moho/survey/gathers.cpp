@@ -385,6 +385,7 @@ ShotGather<Dim> Survey<Dim>::read(std::size_t k) const {
   gather.dt = interval();
   gather.t0 = raw.t0;
   gather.name = m_files->name_of(raw);
+  gather.two_dimensional = m_files->two_dimensional;
   gather.samples = m_files->read(raw);
   const auto count = static_cast<std::size_t>(gather.count);
   std::size_t used = 0;

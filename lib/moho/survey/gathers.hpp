@@ -90,6 +90,7 @@ struct ShotGather {
   std::vector<std::int64_t> traces;  ///< number of each trace in its file, from 1
   std::string name;                  ///< name of the shot in messages: "'line.sgy', shot 12"
   std::vector<std::string> notes;    ///< corrections and omissions, as text
+  bool two_dimensional = false;  ///< true for data modelled in two dimensions, as of line sources
 };
 
 namespace detail {

@@ -490,6 +490,10 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
   apply_gain(result, o, amplitude, shift, std::min(data_end, run_end));
   if (spreading.power != 0.0) say("samples are multiplied by t^", spreading.power);
   if (amplitude != 1.0) say("samples are multiplied by ", amplitude, ", v sqrt(2 pi)");
+  if (spreading.line && gather.two_dimensional) {
+    say("the data were modelled in two dimensions, and the spreading 'line' is for point sources ",
+        "in three: omit it");
+  }
 
   if (o.mute.kind != MuteOptions::Kind::none) {
     const double delay = o.mute.delay >= 0.0 ? o.mute.delay : o.wavelet.end;
