@@ -82,6 +82,24 @@ class Streams(test_migrate_shots.Case):
         self.refuse(["--vp", "smooth.npy", *self.survey, *asked, "--device-memory", "9K"],
                     "does not hold the planes of one stage")
 
+    def test_every_memory_above_the_least(self):
+        """A memory that holds the planes of a stream is enough: the shot streams, or is in core."""
+        for more in ([], ["--epsilon", "0.15", "--delta", "0.08", "--true-epsilon", "0.15", "--true-delta",
+                          "0.08"]):
+            asked = [*self.asked, *more, "--snapshots", "random", "--aperture", "200", "--plan"]
+            ways, kilobytes = [], 200
+            while kilobytes < 12000:
+                done = self.call("--vp", "smooth.npy", *self.survey, *asked, "--device-memory",
+                                 f"{kilobytes}K")
+                if ways or done.returncode == 0:
+                    self.assertEqual(done.returncode, 0, f"{kilobytes}K: {done.stderr}")
+                    ways.append("\nstream " in done.stdout)
+                else:
+                    self.assertIn("does not hold the planes of one stage", done.stderr)
+                kilobytes = kilobytes * 9 // 8
+            self.assertEqual(ways, sorted(ways, reverse=True))
+            self.assertEqual(set(ways), {False, True})
+
     def test_plan(self):
         done = self.call("--vp", "smooth.npy", *self.survey, *self.asked, "--block", "16", "--plan")
         self.assertEqual(done.returncode, 0, done.stderr)

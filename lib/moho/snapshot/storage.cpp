@@ -118,8 +118,9 @@ class Choice {
   static std::string obstacle_of(const StorageChoice& given, std::uint64_t bytes) {
     if (given.possible) return concat("it keeps ", in_bytes(bytes));
     const std::uint64_t needed = given.min_device_bytes;
-    if (needed == std::numeric_limits<std::uint64_t>::max() || needed <= given.bytes) {
-      return given.reason;
+    const bool more = needed != std::numeric_limits<std::uint64_t>::max() && needed > given.bytes;
+    if (!more) {
+      return given.reason.empty() ? concat("it keeps ", in_bytes(given.bytes)) : given.reason;
     }
     return concat("it keeps ", in_bytes(given.bytes), ", with its buffers ", in_bytes(needed));
   }
@@ -177,8 +178,8 @@ class Choice {
                                                                    : "on the device";
   }
 
-  InputError nothing_fits(const std::string& obstacle, bool inaccurate) const {
-    return InputError(concat(
+  StorageError nothing_fits(const std::string& obstacle, bool inaccurate) const {
+    return StorageError(concat(
         m_r.method == "auto" ? std::string("storage: no method fits")
                              : concat("storage: the method ", m_r.method, " is not possible here"),
         " (", obstacle.empty() ? "this space has no such way" : obstacle,

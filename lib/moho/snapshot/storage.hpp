@@ -4,6 +4,7 @@
 /// \file
 /// \brief Storage of the source wavefield: method, location and codec, chosen by cost and budgets.
 
+#include <moho/core/error.hpp>
 #include <moho/snapshot/codec/types.hpp>
 #include <moho/snapshot/strategy.hpp>
 
@@ -87,6 +88,12 @@ struct FilePlan {
   std::vector<std::pair<std::string, double>> numbers() const;
 };
 
+/// Reports that no storage method fits the budgets.
+class StorageError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// The chosen storage of a shot's source wavefield.
 struct StoragePlan {
   StorageChoice
@@ -114,7 +121,7 @@ struct StoragePlan {
 /// \param rates of the machine, with a codec rate for each codec of the request
 /// \param budget bytes for one shot
 /// \param request method, accepted loss, codecs
-/// \throws InputError if no method fits: "storage: ... (first obstacle; budgets): advice"
+/// \throws StorageError if no method fits: "storage: ... (first obstacle; budgets): advice"
 StoragePlan choose_storage(const ShotShape& shape, const Rates& rates, const Budget& budget,
                            const StorageRequest& request);
 

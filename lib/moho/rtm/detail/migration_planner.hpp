@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -160,15 +161,41 @@ class MigrationPlanner {
     if (wants_slabs() || streams(exec, window.grid)) {
       return plan_stream(exec, window, m_input.shots[largest], count);
     }
+    if (!may_stream() || m_o.concurrent_shots > 1 || m_o.batch_size > 1) {
+      return plan_in_core(exec, window, m_input.shots[largest], count);
+    }
+    const MigrationPlan<Dim> before = m_plan;
+    const snapshot::StorageRequest request = m_request;
+    std::exception_ptr failed;
+    try {
+      return plan_in_core(exec, window, m_input.shots[largest], count);
+    } catch (const snapshot::StorageError&) {
+      failed = std::current_exception();
+    } catch (const MemoryError&) {
+      failed = std::current_exception();
+    }
+    // streams() counts neither traces nor results nor the share of the memory that stays free
+    m_plan = before;
+    m_request = request;
+    try {
+      plan_stream(exec, window, m_input.shots[largest], count);
+    } catch (const Error&) {
+      std::rethrow_exception(failed);
+    }
+  }
+
+  // Plans shots that are not divided. `largest`: equivalent number of such shots.
+  void plan_in_core(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
+                    const wave::Shot<Dim>& shot, double largest) {
     plan_waves(exec);
-    auto modelling = make(exec, window, part_of(m_input.model, window), m_input.shots[largest]);
+    auto modelling = make(exec, window, part_of(m_input.model, window), shot);
     m_plan.memory = modelling.plan().memory;
     add_shot(m_plan.memory, window.grid.size());
     m_plan.extents = modelling.plan().grid.extents;
     measure(exec, modelling);
     choose_concurrent(exec, modelling);
     measure_batch(exec, modelling);
-    estimate(count);
+    estimate(largest);
   }
 
   /// Creates propagator, arrays and plan of a shot. \throws InputError, MemoryError
@@ -241,15 +268,19 @@ class MigrationPlanner {
   bool streams(const Instance<Memory>& exec, const Grid<Dim>& window) const {
     const stream::StreamRequest& stream = m_o.stream;
     if (stream.block > 0 || stream.updates > 0 || stream.devices > 1) return true;
-    const bool random = m_request.method == "random";
-    if (m_o.domain != domain::ExpansionMethod::none || !(random || m_request.method == "auto")) {
-      return false;
-    }
-    if (is_host_memory<Memory> && stream.device_memory == 0) return false;
+    if (!may_stream()) return false;
     const auto budget = is_host_memory<Memory>
                             ? static_cast<double>(stream.device_memory)
                             : static_cast<double>(memory_budget(exec, stream.device_memory));
-    return in_core_bytes(window, random) > budget;
+    return in_core_bytes(window, m_request.method == "random") > budget;
+  }
+
+  // Returns true if shots may stream without a request: in a limited memory, with a storage that is
+  // chosen, or that recomputes the source wavefield as streams do.
+  bool may_stream() const {
+    return m_o.domain == domain::ExpansionMethod::none && m_o.ranks == nullptr &&
+           (m_request.method == "random" || m_request.method == "auto") &&
+           !(is_host_memory<Memory> && m_o.stream.device_memory == 0);
   }
 
   // Returns the memory of a shot in core without snapshots, bytes.
