@@ -3,6 +3,8 @@
 
 #include "app/format.hpp"
 
+#include <moho/survey/prepare.hpp>
+
 namespace moho::examples {
 
 void print_model(const Session& session, const ModelGrid& model, wave::Medium medium, double dt,
@@ -11,6 +13,17 @@ void print_model(const Session& session, const ModelGrid& model, wave::Medium me
   session.print("          ", wave::info(medium).title, range, "; boundaries ", faces);
   for (const std::string& note : model.notes) session.print("          note: ", note);
   if (model.sponge.width > 0) session.print("          note: ", wave::describe(model.sponge, dt));
+}
+
+void print_late_wavelet(const Session& session, const wave::WaveletAt& wavelet,
+                        const wave::TimePlan& time) {
+  const survey::WaveletTimes of = survey::wavelet_times(wavelet(time.dt), time.dt);
+  const double end = time.dt * static_cast<double>(time.steps);
+  if (of.end <= end + time.dt) return;
+  session.print("          note: the wavelet lasts until ", significant(of.end, 4),
+                " s, with its largest sample at ", significant(of.peak, 4),
+                " s, and the run ends at ", significant(end, 4),
+                " s (--time): what sources send out later is not in the data");
 }
 
 std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,

@@ -8,6 +8,7 @@
 #include "app/program.hpp"
 
 #include <moho/wave/media.hpp>
+#include <moho/wave/modelling.hpp>
 
 #include <cstdint>
 #include <string>
@@ -19,6 +20,9 @@ namespace moho::examples {
 /// \param faces text of the boundaries \param range text after the medium: ", vp 1500 to 4500 m/s"
 void print_model(const Session& session, const ModelGrid& model, wave::Medium medium, double dt,
                  const std::string& faces, const std::string& range = "");
+/// Prints a note on a wavelet that goes on after the end of the run. \param time steps of the run
+void print_late_wavelet(const Session& session, const wave::WaveletAt& wavelet,
+                        const wave::TimePlan& time);
 /// Returns the line of the time steps in a plan.
 /// \param dt,max_dt the time step and the largest stable one, s \param where it is stable
 std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,

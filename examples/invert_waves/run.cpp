@@ -196,14 +196,19 @@ class Program {
       processes.together([&] { objective->set_source_field(method); });
     }
     m_groups->keep();
-    bool continues = false;
-    processes.together([&] { continues = begin(objective->plan()); });
-    if (!continues) return;
+    processes.together([&] { show(objective->plan()); });
+    if (m_o.plan) return;
     processes.together([&] {
       const HostPhase phase(m_session.phases, "data");
       m_loading = true;
       m_input.in_true_words([&] { objective->load_data(); });
       m_loading = false;
+    });
+    processes.together([&] {
+      m_session.begin_output();
+      if (!processes.root()) return;
+      m_sites->begin();
+      if (!m_o.only_shot) m_results.write_start(m_resumed.band);
     });
     if (m_input.only) return compute_only(*objective);
     if (!processes.root()) return m_input.in_words([&] { m_shared->serve(*objective); });
@@ -224,8 +229,8 @@ class Program {
         [&](const auto& shot) { return survey::arrival_times(exec, m_input.grid, model, shot); });
   }
 
-  // Prints the plan and begins the output; false: the run ends here.
-  bool begin(const fwi::ObjectivePlan& plan) {
+  // Prints the plan.
+  void show(const fwi::ObjectivePlan& plan) {
     m_seconds_each = plan.seconds;
     m_sites->set_source_field(plan.source_field);
     const PlanInput input{m_model,
@@ -235,14 +240,9 @@ class Program {
                           m_data.traces,
                           m_data.notes};
     print_plan(m_session, m_o, input, plan);
+    print_late_wavelet(m_session, m_input.wavelet, plan.time);
     add_plan(m_session, m_o, input, plan);
     record_memory(m_session, m_o.space, plan, plan.data_bytes + plan.host_bytes);
-    if (m_o.plan) return false;
-    m_session.begin_output();
-    if (!m_session.processes().root()) return true;
-    m_sites->begin();
-    if (!m_o.only_shot) m_results.write_start(m_resumed.band);
-    return true;
   }
 
   // ---- shots for another process

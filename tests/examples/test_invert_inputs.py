@@ -39,6 +39,29 @@ class Inputs(test_invert_waves.Case):
                       self.plan(*self.vti[4:], "--epsilon", "1.95", "--delta", "1", "--parameters",
                                 "vp,epsilon"))
 
+    def test_time_steps_of_bounds_and_bands(self):
+        self.survey = [*self.survey[:6], *self.survey[8:]]  # without --dt
+        self.refuse_here(["--bounds", "vp:1700:1e8"], "--bounds: models up to the bounds take steps of ",
+                         "lower the greatest value")
+        for bands in ("600", "10,700"):
+            self.refuse_here(["--bands", bands], f"--bands: {bands.split(',')[-1]} Hz (allowed: below ",
+                             "take lower frequencies")
+
+    def test_data_of_zeros(self):
+        """Data that cannot be inverted are refused before anything is written."""
+        if not self.modeller:
+            self.skipTest("model_waves was not built")
+        self.model_gathers()
+        gather = self.path("gathers/gather_0002.npy")
+        np.save(gather, 0.0 * np.load(gather))
+        for more, words in (([], "has no live trace"),
+                            (["--mute", "velocity:10"], "all samples that count are zero")):
+            data = ["--data", "gathers", "--iterations", "1"]
+            done = self.call("--vp", "start.npy", *self.survey, *data, *more, "--no-plot", "--out", "zeros")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertEqual(os.listdir(self.path("zeros")), [])
+
     def test_models_of_a_shot(self):
         model = self.start[None].copy()
         for value, words in ((np.nan, "nan"), (0.0, "0")):
@@ -58,6 +81,12 @@ class Inputs(test_invert_waves.Case):
         self.survey[-1] = "sponge"
         self.assertNotIn(note, self.plan(*width))
 
+    def test_wavelet_beyond_the_end(self):
+        note = "note: the wavelet lasts until "
+        self.assertNotIn(note, self.plan())
+        self.survey = [word if word != "ricker:6" else "ricker:6:1" for word in self.survey]
+        self.assertIn(note, self.plan())
+
     def test_delta_above_epsilon(self):
         note = "note: delta is larger than epsilon at 2501 nodes and lowered to it there"
         self.assertIn(note, self.plan("--epsilon", "0.1", "--delta", "0.2", *self.vti[4:]))
@@ -75,14 +104,17 @@ class Inputs(test_invert_waves.Case):
             file.write(content)
         return ["--data", "scaled.sgy", "--replace-wavelet", "--iterations", "1"]
 
-    def test_amplitudes(self):
-        if not self.modeller:
-            self.skipTest("model_waves was not built")
+    def model_gathers(self):
         done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:8],
                                "--interval", "0.004", "--snapshot-every", "0", "--no-plot", "--out",
                                "gathers"],
                               cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_amplitudes(self):
+        if not self.modeller:
+            self.skipTest("model_waves was not built")
+        self.model_gathers()
         note = "times as strong as the modelled traces of the start (root mean square)"
         self.assertNotIn("the modelled traces", self.invert(*self.data(1.0)).text)
         strong = self.invert(*self.data(1e5)).text

@@ -32,7 +32,8 @@ class ObjectivePlanner {
   ObjectivePlan make(const std::vector<Range>& bounds) {
     m_plan.bounds = bounds;
     plan_time_step();
-    m_shots.set_band(m_options.bands.empty() ? 0.0 : m_options.bands.back());
+    check_bands();
+    plan_band();
     take_band();
     check_velocities();
     m_plan.data_bytes = m_shots.data_bytes();
@@ -78,6 +79,7 @@ class ObjectivePlanner {
         data_model.vp.data() != nullptr ? m_shots.limits_of(data_model).largest_dt : 0.0;
     const wave::Limits limits = m_shots.limits_of(m_shots.start());
     double& dt = m_shots.modelling_options().time.dt;
+    m_given_dt = dt != 0.0;
     m_plan.max_dt = max_dt();
     if (chosen_bounds() && dt >= m_plan.max_dt && dt < limits.largest_dt) {
       range_of_vp().high *= 0.9999 * m_plan.max_dt / dt;
@@ -93,6 +95,35 @@ class ObjectivePlanner {
                               " s, for models up to the bounds): take a smaller one, or lower the "
                               "greatest value of ",
                               m_options.names("bounds")));
+    }
+  }
+
+  // Checks that time steps sample the bands.
+  void check_bands() const {
+    const double highest = 0.5 / m_shots.modelling_options().time.dt;
+    for (const double band : m_options.bands) {
+      if (band < highest) continue;
+      throw InputError(concat(m_options.names("bands"), ": ", band, " Hz (allowed: below ", highest,
+                              " Hz, which time steps of ", 0.5 / highest,
+                              " s sample): take lower frequencies, or leave it out"));
+    }
+  }
+
+  // Plans the last band. An error that is due to the bounds alone names them.
+  void plan_band() {
+    const double band = m_options.bands.empty() ? 0.0 : m_options.bands.back();
+    double& dt = m_shots.modelling_options().time.dt;
+    try {
+      m_shots.set_band(band);
+    } catch (const InputError&) {
+      const double within_bounds = dt;
+      if (m_given_dt || chosen_bounds()) throw;
+      dt = 0.9 * m_shots.limits_of(m_shots.start()).largest_dt;
+      m_shots.set_band(band);
+      throw InputError(concat(m_options.names("bounds"), ": models up to the bounds take steps of ",
+                              within_bounds, " s (allowed: steps of which a run of ",
+                              m_shots.modelling_options().time.time, " s can have as many; the ",
+                              "start takes ", dt, " s): lower the greatest value"));
     }
   }
 
@@ -136,6 +167,7 @@ class ObjectivePlanner {
   ShotEvaluator<T, Dim, Memory>& m_shots;
   const ObjectiveOptions<Dim>& m_options;
   ObjectivePlan m_plan;
+  bool m_given_dt = false;  ///< true for a time step of the options
 };
 
 }  // namespace moho::fwi
