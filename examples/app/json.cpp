@@ -16,7 +16,7 @@ struct Json::Node {
   std::vector<Json> values;       // of a list or an object
   std::vector<std::string> keys;  // of an object
 
-  static nlohmann::ordered_json text(const Node* node);
+  static void write(const Node* node, int level, const Sink& put);
   static Json value(const nlohmann::ordered_json& text);
 };
 
@@ -64,35 +64,47 @@ std::string escaped(const std::string& text) {
 
 }  // namespace
 
-nlohmann::ordered_json Json::Node::text(const Node* node) {
-  using Text = nlohmann::ordered_json;
-  if (node == nullptr) return nullptr;
+// Writes a list or an object: one line for each value, which each(k) writes.
+template <class Each>
+static void write_lines(const Json::Sink& put, const char* brackets, std::size_t count, int level,
+                        const Each& each) {
+  const std::string margin(static_cast<std::size_t>(2 * level), ' ');
+  put({brackets, 1});
+  for (std::size_t k = 0; k < count; ++k) {
+    put(k > 0 ? ",\n  " : "\n  ");
+    put(margin);
+    each(k);
+  }
+  if (count > 0) {
+    put("\n");
+    put(margin);
+  }
+  put({brackets + 1, 1});
+}
+
+void Json::Node::write(const Node* node, int level, const Sink& put) {
+  if (node == nullptr) return put("null");
+  const auto number = [&](std::size_t k) { put(nlohmann::ordered_json(node->numbers[k]).dump()); };
+  const auto value = [&](std::size_t k) { write(node->values[k].m_node.get(), level + 1, put); };
+  const std::size_t columns = node->columns;
   switch (node->kind) {
     case Kind::plain:
-      return node->plain;
-    case Kind::numbers: {
-      if (node->columns == 0) return node->numbers;
-      Text rows = Text::array();
-      for (std::size_t k = 0; k < node->numbers.size(); k += node->columns) {
-        Text row = Text::array();
-        for (std::size_t c = 0; c < node->columns; ++c) row.push_back(node->numbers[k + c]);
-        rows.push_back(std::move(row));
-      }
-      return rows;
-    }
-    case Kind::list: {
-      Text list = Text::array();
-      for (const Json& value : node->values) list.push_back(text(value.m_node.get()));
-      return list;
-    }
+      return put(node->plain.dump());
+    case Kind::numbers:
+      if (columns == 0) return write_lines(put, "[]", node->numbers.size(), level, number);
+      return write_lines(put, "[]", node->numbers.size() / columns, level, [&](std::size_t row) {
+        write_lines(put, "[]", columns, level + 1,
+                    [&](std::size_t c) { number(row * columns + c); });
+      });
+    case Kind::list:
+      return write_lines(put, "[]", node->values.size(), level, value);
     case Kind::object:
-      break;
+      return write_lines(put, "{}", node->values.size(), level, [&](std::size_t k) {
+        put(nlohmann::ordered_json(escaped(node->keys[k])).dump());
+        put(": ");
+        value(k);
+      });
   }
-  Text object = Text::object();
-  for (std::size_t k = 0; k < node->values.size(); ++k) {
-    object[escaped(node->keys[k])] = text(node->values[k].m_node.get());
-  }
-  return object;
 }
 
 namespace {
@@ -196,7 +208,13 @@ void Json::push_back(Json value) {
   m_node->values.push_back(std::move(value));
 }
 
-std::string Json::dump() const { return Node::text(m_node.get()).dump(2); }
+void Json::write(const Sink& put) const { Node::write(m_node.get(), 0, put); }
+
+std::string Json::dump() const {
+  std::string text;
+  write([&](std::string_view part) { text += part; });
+  return text;
+}
 
 Json Json::Node::value(const nlohmann::ordered_json& text) {
   Json json;

@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace moho::examples {
@@ -62,6 +64,10 @@ class Json {
   /// Bytes that are not UTF-8, which names of files may have, are written as \\xHH: a backslash, x
   /// and two hexadecimal digits.
   std::string dump() const;
+  /// Receives a part of a text.
+  using Sink = std::function<void(std::string_view)>;
+  /// Passes the text of dump() to `put` in parts: a long text needs no memory of its own.
+  void write(const Sink& put) const;
 
   /// Parses a text. Returns null if it is not JSON.
   static Json parse(const std::string& text);
@@ -99,9 +105,9 @@ struct Json::Member {
 template <class Points>
 Json points_json(const Points& points) {
   std::vector<double> values;
-  std::size_t columns = 0;
+  const std::size_t columns = points.empty() ? 0 : points.front().size();
+  values.reserve(columns * points.size());
   for (const auto& p : points) {
-    columns = p.size();
     for (std::size_t d = 0; d < columns; ++d) values.push_back(p[d]);
   }
   return Json::rows(std::move(values), columns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "app/output_folder.hpp"
 
+#include "app/parts_file.hpp"
 #include "app/result_names.hpp"
 
 #include <moho/core/error.hpp>
@@ -243,6 +244,7 @@ void OutputFolder::read_summary() {
   const Json* program = summary.find("program");
   if (program == nullptr || program->text() != m_program) return;
   m_earlier = std::move(summary);
+  PartsFile(m_path).add_to(m_earlier);
   m_owned.insert(summary_name);
   for (const char* list : {"files", "earlier_files", "to_write"}) {
     const Json* const names = m_earlier.find(list);

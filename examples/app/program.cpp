@@ -14,8 +14,8 @@
 #include <moho/core/error.hpp>
 #include <moho/core/file_errors.hpp>
 #include <moho/core/freed_memory.hpp>
-#include <moho/core/ranks.hpp>
 #include <moho/core/scope_guard.hpp>
+#include <moho/core/start_kokkos.hpp>
 #include <moho/core/threads.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/writer.hpp>
@@ -84,42 +84,6 @@ int report_exception(const std::string& program, const Arguments* arguments, Ses
   }
 }
 
-// Removes the options that begin with --kokkos from the list, and returns them.
-std::vector<std::string> take_kokkos_options(std::vector<std::string>& arguments) {
-  std::vector<std::string> taken, rest;
-  for (const std::string& argument : arguments) {
-    (argument.rfind("--kokkos", 0) == 0 ? taken : rest).push_back(argument);
-  }
-  arguments = rest;
-  return taken;
-}
-
-// Starts Kokkos with its options.
-// Each of several processes of a machine uses the device that mpi::device_of() gives its rank. An
-// option or a variable of Kokkos that names a device has priority.
-std::unique_ptr<ScopeGuard> start_kokkos(const std::string& program,
-                                         std::vector<std::string> options, int rank_on_host) {
-  const int devices = visible_devices();
-  bool chosen = devices == 0 || std::getenv("KOKKOS_DEVICE_ID") != nullptr;
-  for (const std::string& option : options) {
-    chosen = chosen || option.rfind("--kokkos-device-id", 0) == 0;
-  }
-  if (!chosen) {
-    // The only form that Kokkos 3.4 and 5 both accept.
-    options.push_back(concat("--kokkos-device-id=", mpi::device_of(rank_on_host, devices)));
-  }
-  // Only the first rank of a machine prints warnings.
-  if (rank_on_host > 0 && std::getenv("KOKKOS_DISABLE_WARNINGS") == nullptr) {
-    options.emplace_back("--kokkos-disable-warnings");
-  }
-  options.insert(options.begin(), program);
-  std::vector<char*> argv;
-  for (std::string& word : options) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  int argc = static_cast<int>(options.size());
-  return std::make_unique<ScopeGuard>(argc, argv.data());
-}
-
 // State of the run that a signal handler needs.
 class Running {
  public:
@@ -186,21 +150,13 @@ class FolderRelease {
 
 }  // namespace
 
-int visible_devices() {
-#ifdef KOKKOS_ENABLE_CUDA
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-#else
-  return 0;
-#endif
-}
-
 Session::Session(const Description& description, const CommonOptions& options, Processes& processes,
                  OutputFolder* output)
     : m_description(description),
       m_options(options),
       m_processes(processes),
       m_folder(options.out),
+      m_parts(m_folder),
       m_output(output) {
   summary["program"] = program();
   summary["state"] = "running";
@@ -260,13 +216,32 @@ void Session::begin_output() {
   m_writing = true;
   summary["versions"] = versions(more_versions);
   summary["machine"] = machine();
+  if (m_output != nullptr && !m_options.resume) m_parts.remove();
   write_summary();
 }
 
 void Session::wrote(const std::string& name) {
   m_identities.erase(name);
   files.push_back(name);
-  write_summary();
+  add("files", name);
+  if (summary_is_due()) write_summary();
+}
+
+void Session::add(const std::string& list, const Json& entry) {
+  summary[list].push_back(entry);
+  const std::lock_guard<std::mutex> hold(m_mutex);
+  if (!m_last.null()) m_last[list].push_back(entry);
+}
+
+// Records a complete part where --resume finds it.
+void Session::record(const Json& part) {
+  add("parts", part);
+  if (m_output == nullptr || !m_writing) return;
+  const auto kept = [&] {
+    const std::lock_guard<std::mutex> hold(m_mutex);
+    return m_parts.add(part);
+  };
+  if (summary_is_due() || !kept()) write_summary();
 }
 
 void Session::wrote(const std::string& name, const io::FileIdentity& identity) {
@@ -299,7 +274,11 @@ void Session::write_summary() {
   summary["seconds"] = seconds(phases);
   const std::lock_guard<std::mutex> hold(m_mutex);
   m_last = summary;
-  io::write_text(m_folder / "summary.json", m_last.dump() + "\n");
+  const auto begun = std::chrono::steady_clock::now();
+  write_json(m_folder / "summary.json", m_last);
+  m_parts.remove();
+  const auto ended = std::chrono::steady_clock::now();
+  m_due = ended + 20 * (ended - begun);
 }
 
 void Session::resumable() {
@@ -356,8 +335,8 @@ bool Session::take_in(const Json& part, Json& more) {
   const Json* const kept = part.find("more");
   more = kept != nullptr ? *kept : Json();
   files.insert(files.end(), names.begin(), names.end());
-  summary["parts"].push_back(part);
-  if (m_writing) write_summary();
+  for (const std::string& name : names) add("files", name);
+  record(part);
   return true;
 }
 
@@ -375,8 +354,7 @@ Json Session::describe_part(std::int64_t number, const std::vector<std::string>&
 
 void Session::part_is_whole(std::int64_t number, const std::vector<std::string>& names,
                             const Json& more) {
-  summary["parts"].push_back(describe_part(number, names, more));
-  write_summary();
+  record(describe_part(number, names, more));
 }
 
 void Session::part_replaces(std::int64_t number, const std::vector<std::string>& names,
@@ -396,7 +374,8 @@ void Session::part_replaces(std::int64_t number, const std::vector<std::string>&
       files.erase(std::remove(files.begin(), files.end(), name), files.end());
     }
   }
-  part_is_whole(number, names, more);
+  summary["parts"].push_back(describe_part(number, names, more));
+  write_summary();
   for (const std::string& name : before) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     std::error_code ignored;
@@ -440,7 +419,9 @@ std::string Session::interrupted() noexcept {
     }
     m_last["state"] = "interrupted";
     const Json* const list = m_last.find("files");
-    io::write_text(m_folder / "summary.json", m_last.dump() + "\n");
+    for (const char* key : {"to_write", "earlier_files"}) remove_written(m_last, key);
+    write_json(m_folder / "summary.json", m_last);
+    m_parts.remove();
     return concat(counted(list != nullptr ? list->size() : 0, "file"), " written, ",
                   (m_folder / "summary.json").string(), " names them",
                   m_resumable ? "; --resume goes on with them" : "");

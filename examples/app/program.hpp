@@ -14,6 +14,7 @@
 #include "app/common_options.hpp"
 #include "app/json.hpp"
 #include "app/output_folder.hpp"
+#include "app/parts_file.hpp"
 #include "app/processes.hpp"
 
 #include <moho/core/error.hpp>
@@ -21,6 +22,7 @@
 #include <moho/core/progress.hpp>
 #include <moho/io/checksum.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -42,9 +44,6 @@ enum ExitStatus : int {
   exit_signal = 128  ///< plus the number of the signal that ended the run: 130 for an interrupt
 };
 
-/// Returns the number of devices that this process may choose from; 0 in a build for hosts.
-int visible_devices();
-
 /// Messages and pictures at the end of a run.
 struct Ending {
   std::string script;                 ///< draws the pictures: "plot_rays.py"
@@ -62,6 +61,10 @@ struct Ending {
 /// files that exist, and those left by an earlier run. A run that computes parts, such as shots,
 /// calls resumable() and can then resume an earlier run. It calls take_over() instead of computing
 /// a part, and part_is_whole() after computing one.
+///
+/// Writing the summary takes at most a twentieth of the run: after many parts it lags behind by
+/// some files and parts. A signal, an error and the end of the run complete it. A killed run has
+/// left the other parts in a PartsFile.
 class Session {
  public:
   /// Creates the session of a run.
@@ -112,6 +115,8 @@ class Session {
   bool writing() const { return m_writing; }
   /// Records a completely written file.
   void wrote(const std::string& name);
+  /// Appends to a list of the summary, also where a signal completes the summary.
+  void add(const std::string& list, const Json& entry);
   /// Records a completely written file of known length and checksum.
   /// part_is_whole() then does not read the file.
   void wrote(const std::string& name, const io::FileIdentity& identity);
@@ -163,11 +168,15 @@ class Session {
  private:
   void print_line(const std::string& line) const;
   void write_summary();
+  void record(const Json& part);
+  bool summary_is_due() const { return std::chrono::steady_clock::now() >= m_due; }
 
   const Description& m_description;
   const CommonOptions& m_options;
   Processes& m_processes;
   std::filesystem::path m_folder;
+  PartsFile m_parts;
+  std::chrono::steady_clock::time_point m_due;  // of the next summary
   TerminalProgress m_bar;
   OutputFolder* m_output;
   std::vector<std::string> m_planned;

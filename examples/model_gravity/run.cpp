@@ -13,6 +13,7 @@
 #include "ranks/ranks.hpp"
 
 #include <moho/core/space.hpp>
+#include <moho/core/start_kokkos.hpp>
 #include <moho/gravity/share.hpp>
 #include <moho/io/npy.hpp>
 
