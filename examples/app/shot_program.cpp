@@ -259,7 +259,7 @@ void ShotProgram<T, Dim>::prepare() {
   m_list.open(numbers_of(m_job.shots), m_o, m_o,
               [&](std::size_t shot, const Json& more, ShotList::From from) {
                 took_over(shot, more);
-                if (from == ShotList::From::rank) m_session.summary["shots"] = shots_json();
+                if (from == ShotList::From::rank) m_session.add("shots", shot_json(shot));
                 const Json* const work = more.find("work");
                 if (from != ShotList::From::rank && work) m_others.add(work->numbers());
               });
@@ -314,6 +314,13 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   const double samples = sizeof(T) * static_cast<double>(report.time.samples);
   m_memory.take(samples * static_cast<double>(m_receivers), "traces for SEG-Y");
   const int concurrent = std::max(report.at_once, report.chains);
+  const survey::PositionBytes positions = survey::position_bytes<T, Dim>(m_job.shots, concurrent);
+  m_memory.take(positions.held, "positions of traces");
+  // its text has no memory of its own; lists are replaced by their copies at the end
+  const double listed = listed_bytes();
+  m_memory.take(2.0 * listed, "the summary");
+  m_memory.pass(positions.prepared, "weights of receivers");
+  m_memory.pass(std::max(m_o.only_shot ? 0.0 : positions.written, listed), "writing");
   m_memory.pass(survey::pending_trace_bytes<T, Dim>(m_job.shots, report.time, concurrent,
                                                     report.together, report.recorders),
                 "gathers");
@@ -389,10 +396,12 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
                   " below the surface is taken");
   }
   const std::string notes[] = {note_of_moving<Dim>(m_o, m_job.shots, m_job.grid),
-                               survey::note_of_sources<Dim>(m_job.shots)};
+                               survey::note_of_sources<Dim>(m_job.shots),
+                               survey::note_of_repeated_receivers<Dim>(m_job.shots)};
   for (const std::string& note : notes) {
     if (!note.empty()) session.print("          note: ", note);
   }
+  print_late_wavelet(session, m_job.wavelet, plan);
   session.print(
       scheme_text(m_o.order, plan.dt, report.limits.largest_dt, plan.steps, report.nodes_per_wave),
       " (needed ", significant(report.nodes_per_wave_wanted, 3), ")");
@@ -422,7 +431,7 @@ void ShotProgram<T, Dim>::keep(std::size_t k, const wave::Traces<T>& traces,
   part(k, names, more);
   more["work"] = work.numbers();
   m_list.put(k);
-  m_session.summary["shots"] = shots_json();
+  m_session.add("shots", shot_json(k));
   m_list.done(k, names, more);
 }
 
@@ -441,27 +450,48 @@ Json ShotProgram<T, Dim>::model_json(const WaveReport& report) const {
   return json;
 }
 
+// True if the summary lists the receivers of a shot: once if all shots share them.
+template <class T, int Dim>
+bool ShotProgram<T, Dim>::lists_receivers(std::size_t k) const {
+  return k == 0 || m_job.shots[k].receivers.size() != m_job.shots.front().receivers.size() ||
+         m_o.moving || !m_o.shots_file.empty();
+}
+
+// Bytes of the shots in the summary, which has a copy for signals.
+template <class T, int Dim>
+double ShotProgram<T, Dim>::listed_bytes() const {
+  constexpr double each = 4.0 * 1024;  // values of a shot and of its part
+  double bytes = each * static_cast<double>(m_job.shots.size());
+  for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+    if (!lists_receivers(k)) continue;
+    bytes += sizeof(Point<Dim>) * static_cast<double>(m_job.shots[k].receivers.size());
+  }
+  return bytes;
+}
+
+// A shot in the summary.
+template <class T, int Dim>
+Json ShotProgram<T, Dim>::shot_json(std::size_t k) const {
+  const wave::Shot<Dim>& shot = m_job.shots[k];
+  Json entry = Json::object();
+  entry["number"] = shot.number;
+  entry["gather"] = gather_name(k);
+  entry["sources"] = points_json(shot.sources);
+  entry["receivers"] = lists_receivers(k) && !shot.receivers.empty() ? points_json(shot.receivers)
+                                                                     : Json("as the first shot");
+  if (m_o.moving) {
+    const auto offsets = survey::points_from_text<Dim>(m_o.receivers, "--receivers");
+    entry["left_out"] = survey::spread_left_out<Dim>(offsets, shot.sources.front(), m_job.grid);
+  }
+  return entry;
+}
+
 // Complete shots.
 template <class T, int Dim>
 Json ShotProgram<T, Dim>::shots_json() const {
   Json list = Json::array();
-  const Points<Dim> offsets =
-      m_o.moving ? survey::points_from_text<Dim>(m_o.receivers, "--receivers") : Points<Dim>();
   for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-    if (!m_list.there(k)) continue;
-    const wave::Shot<Dim>& shot = m_job.shots[k];
-    // receivers once if all shots share them
-    const bool told = k == 0 || shot.receivers.size() != m_job.shots.front().receivers.size() ||
-                      m_o.moving || !m_o.shots_file.empty();
-    Json entry = Json::object();
-    entry["number"] = shot.number;
-    entry["gather"] = gather_name(k);
-    entry["sources"] = points_json(shot.sources);
-    entry["receivers"] =
-        told && !shot.receivers.empty() ? points_json(shot.receivers) : Json("as the first shot");
-    if (m_o.moving)
-      entry["left_out"] = survey::spread_left_out<Dim>(offsets, shot.sources.front(), m_job.grid);
-    list.push_back(entry);
+    if (m_list.there(k)) list.push_back(shot_json(k));
   }
   return list;
 }

@@ -222,6 +222,9 @@ class ShotProgram {
   void keep(std::size_t shot, const wave::Traces<T>& traces, const survey::ShotWork& work);
   std::string gather_name(std::size_t shot) const;
   Json model_json(const WaveReport& report) const;
+  bool lists_receivers(std::size_t shot) const;
+  double listed_bytes() const;
+  Json shot_json(std::size_t shot) const;
   Json shots_json() const;
   void describe_run(const WaveReport& report);
   void write(const WaveReport& report);

@@ -51,6 +51,25 @@ class Plan(test_model_waves.Case):
             else:
                 self.assertNotIn("gather.sgy has", r.text)
 
+    def test_receivers_at_one_position(self):
+        one = "2,source,300,20\n2,receiver,0,20\n2,receiver,600,20\n"
+        for text, words in (("1,source,100,20\n1,receiver,0,20\n1,receiver,9,20\n1,receiver,0,20\n" + one,
+                             "note: 1 receiver is at the position of another one of the same shot, in 1 shot"),
+                            (one, None)):
+            r = self.model(*self.section, "--shots", self.write("shots.csv", text))
+            if words:
+                self.assertIn(words, r.text)
+            else:
+                self.assertNotIn("at the position of", r.text)
+
+    def test_wavelet_beyond_the_end(self):
+        note = "note: the wavelet lasts until "
+        survey = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--plan"]
+        for wavelet, time, noted in (("ricker:5:1", "0.5", True), ("ricker:5:1", "2", False),
+                                     ("ricker:15", "0.5", False)):
+            done = self.call(*survey, "--wavelet", wavelet, "--time", time)
+            self.assertEqual(note in done.stdout, noted, done.stdout + done.stderr)
+
     def test_width_beside_widths_of_faces(self):
         note = "note: --width has no effect"
         for faces, noted in (("sponge:20", True), ("sponge:20,top=cpml", False)):

@@ -236,15 +236,26 @@ void check_samples(const Gather<T>& gather) {
 
 }  // namespace
 
+namespace {
+// Reserves lists of the positions of all traces, which would have twice the size if they grew.
+template <class T>
+void reserve(const std::vector<Gather<T>>& gathers, std::vector<double>& coordinates,
+             std::vector<double>& elevations) {
+  std::size_t receivers = 0;
+  for (const Gather<T>& gather : gathers) receivers += gather.receiver_x.size();
+  coordinates.reserve(2 * (receivers + gathers.size()));
+  elevations.reserve(receivers + 2 * gathers.size());
+}
+}  // namespace
+
 template <class T>
 void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T>>& gathers,
                    const std::vector<std::string>& about) {
   if (gathers.empty()) throw InputError("write_gathers: there is no gather (allowed: one or more)");
-  std::vector<double> coordinates;
-  std::vector<double> elevations;
-  std::vector<double> delays;
+  std::vector<double> coordinates, elevations, delays;
   std::int64_t traces = 0;
   std::int64_t longest = 0;
+  reserve(gathers, coordinates, elevations);
   for (const Gather<T>& gather : gathers) {
     check_shape("write_gathers", gather.samples);
     const auto count = static_cast<std::int64_t>(gather.receiver_x.size());

@@ -8,7 +8,10 @@
 #include <moho/core/kokkos.hpp>
 #include <moho/io/segy.hpp>
 #include <moho/wave/geometry.hpp>
+#include <moho/wave/sinc.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,6 +40,9 @@ io::Gather<T> segy_gather(const wave::Shot<Dim>& shot, double interval, const T*
   gather.source_y = Dim == 3 ? source[1] : 0.0;
   gather.source_depth = source[Dim - 1];
   gather.interval = interval;
+  for (auto* list : {&gather.receiver_x, &gather.receiver_y, &gather.receiver_elevation}) {
+    list->reserve(shot.receivers.size());
+  }
   for (const Point<Dim>& receiver : shot.receivers) {
     gather.receiver_x.push_back(receiver[0]);
     gather.receiver_y.push_back(Dim == 3 ? receiver[1] : 0.0);
@@ -62,6 +68,33 @@ io::Gather<T> segy_gather(const wave::Shot<Dim>& shot, double interval,
                              static_cast<std::int64_t>(traces.extent(1)));
 }
 
+/// Bytes on the host of positions of traces.
+struct PositionBytes {
+  double held = 0.0;      ///< of shots, and of gathers that segy_gather() returned
+  double prepared = 0.0;  ///< in addition, while weights of the receivers of a shot are computed
+  double written = 0.0;   ///< in addition, while io::write_gathers() writes all gathers
+};
+
+/// Returns the bytes of the positions of shots whose gathers are all written to one file.
+/// \param concurrent number of concurrent shots
+template <class T, int Dim>
+PositionBytes position_bytes(const std::vector<wave::Shot<Dim>>& shots, int concurrent) {
+  double traces = 0.0, largest = 0.0;
+  for (const wave::Shot<Dim>& shot : shots) {
+    const auto receivers = static_cast<double>(shot.receivers.size());
+    traces += receivers;
+    largest = std::max(largest, receivers);
+  }
+  constexpr double coordinates = 3.0 * sizeof(double);  // x, y and elevation
+  // in double precision, and as in wave::modelling_memory()
+  constexpr double weights =
+      sizeof(std::array<wave::SincWeights, Dim>) + sizeof(T) * (20.0 * Dim + 32.0);
+  const double together =
+      std::min(static_cast<double>(concurrent), static_cast<double>(shots.size()));
+  return {traces * (sizeof(Point<Dim>) + coordinates), together * largest * weights,
+          traces * coordinates};
+}
+
 /// Returns a note on shots with several sources, of which a SEG-Y file has the first; empty: none.
 template <int Dim>
 std::string note_of_sources(const std::vector<wave::Shot<Dim>>& shots) {
@@ -70,6 +103,33 @@ std::string note_of_sources(const std::vector<wave::Shot<Dim>>& shots) {
   if (several == 0) return {};
   return concat(several, several == 1 ? " shot has" : " shots have",
                 " several sources, of which gather.sgy has the first: use the folder as data");
+}
+
+/// \brief Returns a note on receivers at the position of another one of their shot; empty: none.
+template <int Dim>
+std::string note_of_repeated_receivers(const std::vector<wave::Shot<Dim>>& shots) {
+  std::size_t repeated = 0, several = 0;
+  std::int64_t first = 0;
+  for (const wave::Shot<Dim>& shot : shots) {
+    std::vector<Point<Dim>> sorted = shot.receivers;
+    const auto before = [](const Point<Dim>& a, const Point<Dim>& b) {
+      for (int d = 0; d < Dim; ++d) {
+        if (a[d] != b[d]) return a[d] < b[d];
+      }
+      return false;
+    };
+    std::sort(sorted.begin(), sorted.end(), before);
+    std::size_t equal = 0;
+    for (std::size_t k = 1; k < sorted.size(); ++k) equal += !before(sorted[k - 1], sorted[k]);
+    if (equal == 0) continue;
+    if (several++ == 0) first = shot.number;
+    repeated += equal;
+  }
+  if (repeated == 0) return {};
+  return concat(repeated, repeated == 1 ? " receiver is" : " receivers are",
+                " at the position of another one of the same shot, in ", several,
+                several == 1 ? " shot" : " shots", ", first in shot ", first,
+                ": each has its own trace");
 }
 
 }  // namespace moho::survey
