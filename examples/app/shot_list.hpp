@@ -12,6 +12,7 @@
 
 #include <moho/io/numbered.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -83,6 +84,8 @@ class ShotList {
   int ranks() const { return m_ranks; }
   /// Returns true if the shot is complete.
   bool there(std::size_t shot) const { return m_there[shot]; }
+  /// Returns true if any shot is complete.
+  bool any() const { return std::find(m_there.begin(), m_there.end(), true) != m_there.end(); }
   /// Returns true if the shot is complete or left out by --only-shot.
   bool settled(std::size_t shot) const { return m_there[shot] || m_left_out[shot]; }
   /// Returns true if this process computes the shot. Call it once for each shot, in order.

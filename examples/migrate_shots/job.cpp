@@ -72,10 +72,10 @@ MemoryError in_words(const MemoryError& error, const Options& options) {
   return MemoryError(text);
 }
 
-std::string in_words_of_scheme(std::string text) {
+std::string in_words_of_scheme(std::string text, bool resumes) {
   replace(text, wave::overflow_advice, overflow_advice);
   replace(text, "allow more disk", "give a larger --disk");
-  if (text.find(" temporary data in '") != std::string::npos)
+  if (resumes && text.find(" temporary data in '") != std::string::npos)
     text += "; --resume takes another --snapshot-dir or --disk, but no other --snapshots";
   return text;
 }

@@ -5,6 +5,7 @@
 /// \brief Survey and models of a run; errors of the library in terms of options.
 
 #include "app/memory.hpp"
+#include "app/shot_list.hpp"
 #include "app/summary.hpp"
 #include "app/survey_program.hpp"
 #include "migrate_shots/options.hpp"
@@ -27,8 +28,10 @@ namespace moho::examples::migrate_shots {
 /// Input that is read but not yet checked against the model.
 template <class T, int Dim>
 struct Job : SurveyJob<T, Dim> {
+  explicit Job(const ShotList& shots_of_run) : list(shots_of_run) {}
   const Options* options = nullptr;  ///< must outlive the job
   rtm::OffsetOptions<Dim> offsets;   ///< columns are nodes of the complete model
+  const ShotList& list;              ///< shots that are complete
 };
 
 /// \brief Returns the arguments of the migration.
@@ -91,7 +94,8 @@ inline const char* devices_option(const Options& options) {
 MemoryError in_words(const MemoryError& error, const Options& options);
 
 /// Returns the message of an overflowed wavefield or a full disk in the words of options.
-std::string in_words_of_scheme(std::string text);
+/// \param resumes true if shots are complete, with which --resume goes on
+std::string in_words_of_scheme(std::string text, bool resumes);
 
 /// Returns the message for an image of zeros. \param time of the run, s
 std::string zero_image_text(const std::string& mute, double time);
@@ -116,11 +120,11 @@ void with_options(const Job<T, Dim>& job, const Function& function) {
   } catch (const MemoryError& error) {
     throw in_words(error, *job.options);
   } catch (const DiskError& error) {
-    throw DiskError(in_words_of_scheme(error.what()));
+    throw DiskError(in_words_of_scheme(error.what(), job.list.any()));
   } catch (const FileError& error) {
-    throw FileError(in_words_of_scheme(error.what()));
+    throw FileError(in_words_of_scheme(error.what(), job.list.any()));
   } catch (const Error& error) {
-    const std::string text = in_words_of_scheme(error.what());
+    const std::string text = in_words_of_scheme(error.what(), job.list.any());
     if (text == error.what()) throw;
     throw Error(text);
   }

@@ -26,6 +26,7 @@ void print_plan(const Session& session, const Options& o, const EarthModel<T>& m
   session.print("          wavelet ", o.wavelet, o.wavelet_note, ", up to ",
                 significant(p.frequency, 4), " Hz, peak at ", significant(p.peak_time, 4),
                 " s, zero at its ", survey::to_string(o.zero), "; mute ", o.mute_text);
+  print_late_wavelet(session, job.wavelet, p.time);
   session.print(
       scheme_text(o.order, p.time.dt, p.limits.largest_dt, p.time.steps, p.nodes_per_wave));
   std::string largest;

@@ -569,12 +569,12 @@ class Program {
   EarthModel<T> m_model;
   std::optional<EarthModel<T>> m_truth;
   Session& m_session;
-  Job<T, Dim> m_job;
+  ShotList m_list;
+  Job<T, Dim> m_job{m_list};
   rtm::MigrationPlan<Dim> m_plan;
   fs::path m_scratch;  ///< of snapshots in files
   Timeline m_timeline;
   SurveyData<Dim> m_data;
-  ShotList m_list;
   std::vector<Json> m_entries;
   rtm::ArraySums m_added;              ///< arrays of shots, added while others are migrated
   std::vector<std::vector<T>> m_sums;  ///< image and illuminations

@@ -102,8 +102,17 @@ class Files(test_migrate_shots.Case):
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, "cannot write temporary data in 'spool' .File too large; no part of it "
-                         "was left behind.*ulimit -f.*; --resume takes another --snapshot-dir or --disk, but "
-                         "no other --snapshots")
+                         "was left behind.*ulimit -f")
+        self.assertNotIn("--resume", done.stderr)  # no shot is complete
+        self.assert_spool_is_empty()
+        # with complete shots
+        self.migrate(*options, "--keep-shots", out="full")
+        os.remove(self.path("full/shot_0003.npy"))
+        done = self.call(*arguments, "--keep-shots", "--no-plot", "--out", "full", "--resume",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stderr, "cannot write temporary data in 'spool'.*; --resume takes another "
+                         "--snapshot-dir or --disk, but no other --snapshots")
         self.assert_spool_is_empty()
 
     def test_a_volume_larger_than_allowed(self):

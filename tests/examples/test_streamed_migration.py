@@ -108,6 +108,10 @@ class Streams(test_migrate_shots.Case):
         self.assertRegex(done.stdout, r"predicted: .* a shot")
         self.assertRegex(done.stdout, r"random layers, .*nothing is kept")
         self.assertRegex(done.stdout, r"time      about .* s")
+        self.assertNotIn("note: the wavelet lasts", done.stdout)
+        late = [word if word != "ricker:15" else "ricker:15:1" for word in self.survey]
+        done = self.call("--vp", "smooth.npy", *late, *self.asked, "--plan")
+        self.assertIn("note: the wavelet lasts until ", done.stdout, done.stderr)
 
     def test_a_killed_run(self):
         asked = [*self.asked[:-2], "--space", self.spaces()[0], "--block", "20", "--updates", "30"]
