@@ -64,7 +64,6 @@ class Json {
   /// Bytes that are not UTF-8, which names of files may have, are written as \\xHH: a backslash, x
   /// and two hexadecimal digits.
   std::string dump() const;
-  /// Receives a part of a text.
   using Sink = std::function<void(std::string_view)>;
   /// Passes the text of dump() to `put` in parts: a long text needs no memory of its own.
   void write(const Sink& put) const;

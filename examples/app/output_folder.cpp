@@ -202,23 +202,16 @@ void OutputFolder::take() {
   }
 }
 
-void OutputFolder::release() noexcept {
-  const std::lock_guard<std::mutex> hold(m_scratch_mutex);
-  release_now();
-}
-
-void OutputFolder::release_at_end() noexcept {
-  m_scratch_mutex.lock();  // never unlocked
-  release_now();
-}
-
-void OutputFolder::release_now() noexcept {
-  if (m_lock < 0) return;
-  for (const fs::path& scratch : m_scratch) io::remove_owned_folder(scratch);
-  m_scratch.clear();
-  ::unlink(m_lock_path.c_str());  // while it is locked
-  ::close(m_lock);
-  m_lock = -1;
+void OutputFolder::release(bool at_end) noexcept {
+  m_scratch_mutex.lock();
+  if (m_lock >= 0) {
+    for (const fs::path& scratch : m_scratch) io::remove_owned_folder(scratch);
+    m_scratch.clear();
+    ::unlink(m_lock_path.c_str());  // while it is locked
+    ::close(m_lock);
+    m_lock = -1;
+  }
+  if (!at_end) m_scratch_mutex.unlock();
 }
 
 void OutputFolder::check_plain(const fs::path& path) const {

@@ -63,13 +63,11 @@ class OutputFolder {
   /// Input files and paths that are no plain files are kept.
   void remove_others(const std::vector<std::string>& names);
 
-  /// Removes scratch folders, and unlocks the folder.
-  void release() noexcept;
-  /// The same before the process ends: threads wait forever in make_scratch() from then on.
-  void release_at_end() noexcept;
+  /// Removes scratch folders, and unlocks the folder. \param at_end the process ends: threads wait
+  /// forever in make_scratch() from then on
+  void release(bool at_end = false) noexcept;
 
  private:
-  void release_now() noexcept;
   void take();
   void check_plain(const std::filesystem::path& path) const;
   void read_summary();

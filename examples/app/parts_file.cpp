@@ -25,8 +25,8 @@ bool PartsFile::add(const Json& part) const {
   std::replace(line.begin(), line.end(), '\n', ' ');
   // a line that a full disk has cut ends here
   line = "\n" + line + "\n";
-  const int file =
-      ::open(m_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+  constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  const int file = ::open(m_path.c_str(), flags, 0666);
   if (file < 0) return false;
   const bool written =
       ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
@@ -81,9 +81,7 @@ void remove_written(Json& summary, const char* key) {
   const std::vector<std::string> written = files->texts();
   const std::set<std::string> there(written.begin(), written.end());
   std::vector<std::string> names = list->texts();
-  names.erase(std::remove_if(names.begin(), names.end(),
-                             [&](const std::string& name) { return there.count(name) > 0; }),
-              names.end());
+  std::erase_if(names, [&](const std::string& name) { return there.count(name) > 0; });
   if (names.empty()) return summary.remove(key);
   summary[key] = names;
 }

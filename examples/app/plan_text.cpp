@@ -21,9 +21,8 @@ void print_late_wavelet(const Session& session, const wave::WaveletAt& wavelet,
   const double end = time.dt * static_cast<double>(time.steps);
   if (of.end <= end + time.dt) return;
   session.print("          note: the wavelet lasts until ", significant(of.end, 4),
-                " s, with its largest sample at ", significant(of.peak, 4),
-                " s, and the run ends at ", significant(end, 4),
-                " s (--time): what sources send out later is not in the data");
+                " s (largest sample at ", significant(of.peak, 4), " s), the run until ",
+                significant(end, 4), " s (--time): the rest is not in the data");
 }
 
 std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,

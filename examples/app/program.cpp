@@ -118,7 +118,7 @@ class Running {
                                                     : "no result was written";
     stop_drawing();
     io::abandon_files();
-    if (m_folder != nullptr) m_folder->release_at_end();
+    if (m_folder != nullptr) m_folder->release(true);
     if (m_tells) {
       std::fprintf(stderr, "%s%s: ended by %s: %s\n",
                    ::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", m_program.c_str(),

@@ -157,4 +157,23 @@ TEST(ObservedData, LowPassesNeedTheirResponse) {
   EXPECT_LT(std::sqrt(difference), 0.02 * std::sqrt(size));
 }
 
+// The note is that of the first shot in order, whichever thread compares first.
+TEST(ObservedData, AmplitudesAreThoseOfTheFirstShot) {
+  TwoTraces survey;
+  const auto note = [&](const std::vector<std::size_t>& order) {
+    auto data = survey.read();
+    for (const std::size_t k : order) {
+      std::vector<double> modelled(501), source;
+      for (std::size_t n = 0; n < modelled.size(); ++n) {
+        modelled[n] = (k == 0 ? 1e-3 : 1e-4) * std::cos(0.2 * static_cast<double>(n));
+      }
+      data.misfit(k, modelled, TwoTraces::dt, 1, source);
+    }
+    data.note_amplitudes();
+    return survey.notes.empty() ? "" : survey.notes.back();
+  };
+  EXPECT_THAT(note({0, 1}), HasSubstr("the data are 1000"));
+  EXPECT_EQ(note({1, 0}), note({0, 1}));
+}
+
 }  // namespace

@@ -263,10 +263,11 @@ TEST(Storage, SaysWhatDoesNotFit) {
   random.random_nodes = 1.5e6;
   random.random_bytes = 3.0 * 1024 * 1024;
   const StorageRequest layers = request_of("random", "snr:55", true);
-  EXPECT_THAT(moho::testing::message_of<StorageError>([&] {
-                choose_storage(random, device_rates(layers), {1 << 20, 0, 0}, layers);
-              }),
-              StartsWith("storage: the method random is not possible here (random layers: it keeps "));
+  EXPECT_THAT(
+      moho::testing::message_of<StorageError>([&] {
+        choose_storage(random, device_rates(layers), {1 << 20, 0, 0}, layers);
+      }),
+      StartsWith("storage: the method random is not possible here (random layers: it keeps "));
   EXPECT_THAT(moho::testing::message_of<InputError>([] { request_of("tape", "snr:55", true); }),
               HasSubstr("the method 'tape' is unknown (allowed: auto, device, memory"));
   EXPECT_THROW(request_of("auto", "snr", true), InputError);

@@ -5,7 +5,7 @@
 
 #include <moho/core/box.hpp>
 #include <moho/core/timer.hpp>
-#include <moho/stream/detail/rank_boxes.hpp>
+#include <moho/stream/kernel/rank_boxes.hpp>
 #include <moho/stream/rank_groups.hpp>
 
 #include <gmock/gmock.h>

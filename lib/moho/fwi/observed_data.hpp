@@ -15,13 +15,13 @@
 #include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -128,9 +128,7 @@ class ObservedData {
   double unfiltered_misfit(std::size_t k, const std::vector<T>& modelled,
                            std::vector<T>& adjoint_source) const {
     const double f = shot_misfit(m_options.misfit, m_in_band[k], modelled, adjoint_source) / m_size;
-    if (m_options.misfit.kind == MisfitKind::least_squares && *m_strength == 0.0) {
-      m_strength->store(strength(m_in_band[k], modelled));
-    }
+    if (m_options.misfit.kind == MisfitKind::least_squares) compare_strength(k, modelled);
     // leaves room for the wavefield of the source
     constexpr double largest = 1e-8 * static_cast<double>(std::numeric_limits<T>::max());
     for (T& value : adjoint_source) {
@@ -142,10 +140,12 @@ class ObservedData {
   }
   /// \brief Notes data that are much stronger or weaker than modelled traces.
   ///
-  /// The least-squares misfit compares amplitudes. The note is written once, after an evaluation.
+  /// The least-squares misfit compares amplitudes. The note is written once, after an evaluation,
+  /// of the first shot, in order, whose data and modelled traces have waves.
   void note_amplitudes() {
-    const double times = *m_strength;
-    if (m_noted || !(times > 0.0) || !std::isfinite(times) || !m_options.note) return;
+    const std::lock_guard lock(m_strength->mutex);
+    const double times = m_strength->value;
+    if (m_noted || !(times > 0.0) || !m_options.note) return;
     m_noted = true;
     if (times < strong && times > 1.0 / strong) return;
     m_options.note(concat(
@@ -184,6 +184,16 @@ class ObservedData {
       }
     }
     return std::sqrt(observed / other);
+  }
+  // Keeps the strength of the first shot, in order, that has one; threads share the shots.
+  template <class T>
+  void compare_strength(std::size_t k, const std::vector<T>& modelled) const {
+    const std::lock_guard lock(m_strength->mutex);
+    if (k >= m_strength->shot) return;
+    const double times = strength(m_in_band[k], modelled);
+    if (!(times > 0.0) || !std::isfinite(times)) return;
+    m_strength->shot = k;
+    m_strength->value = times;
   }
   template <class T>
   InputError too_weak(std::size_t k, const std::vector<T>& modelled) const {
@@ -374,8 +384,13 @@ class ObservedData {
   std::vector<wave::Shot<Dim>> m_shots;         ///< live traces
   std::vector<ObservedShot> m_data, m_in_band;  ///< data with all frequencies, and in the band
   double m_size = 0.0;                          ///< misfit of traces of zeros
-  /// strength() of the first shot that was compared, by threads that share the shots; 0: unknown
-  std::shared_ptr<std::atomic<double>> m_strength = std::make_shared<std::atomic<double>>(0.0);
+  // strength() of a shot
+  struct Strength {
+    std::mutex mutex;
+    std::size_t shot = std::numeric_limits<std::size_t>::max();
+    double value = 0.0;  // 0: unknown
+  };
+  std::shared_ptr<Strength> m_strength = std::make_shared<Strength>();
   bool m_noted = false;    ///< note_amplitudes() compared them
   double m_highest = 0.0;  ///< highest frequency of the wavelet of the band,
                            ///< Hz

@@ -44,10 +44,10 @@ struct TraceJob {
   std::size_t memory = 0;   ///< bytes that may be allocated in the space; 0: what is free
   double ray_memory = 0.0;  ///< bytes on the host for rays, besides `memory`, of which they may
                             ///< take what is left; 0: no limit
-  int devices = 1;    ///< over which the model is split in slabs, if more than one
-  int slabs = 0;      ///< slabs of a device; 0: chosen; 2 or more also split one device
-  TraceNames names;   ///< for messages
-  Progress progress;  ///< of all sources
+  int devices = 1;          ///< over which the model is split in slabs, if more than one
+  int slabs = 0;            ///< slabs of a device; 0: chosen; 2 or more also split one device
+  TraceNames names;         ///< for messages
+  Progress progress;        ///< of all sources
 };
 
 /// \brief Returns the bytes of rays, and of the group of sources that adds to them.

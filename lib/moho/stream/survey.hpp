@@ -6,8 +6,8 @@
 
 #include <moho/core/phases.hpp>
 #include <moho/core/timer.hpp>
-#include <moho/stream/detail/rank_boxes.hpp>
 #include <moho/stream/detail/volume_file.hpp>
+#include <moho/stream/kernel/rank_boxes.hpp>
 #include <moho/stream/modelling.hpp>
 #include <moho/wave/locate_overflow.hpp>
 

@@ -96,6 +96,7 @@ survey::ShotGather<Dim> Migration<T, Dim, Memory>::model_data(const Worker& work
   survey::ShotGather<Dim> gather;
   gather.shot = shot;
   gather.name = concat("modelled shot ", shot.number);
+  gather.two_dimensional = Dim == 2;
   for (std::size_t r = 0; r < shot.receivers.size(); ++r) {
     gather.traces.push_back(static_cast<std::int64_t>(r) + 1);
   }

@@ -9,8 +9,8 @@
 #include <moho/rtm/detail/shot_parts.hpp>
 #include <moho/rtm/detail/slab_offsets.hpp>
 #include <moho/snapshot/make_store.hpp>
-#include <moho/stream/detail/rank_boxes.hpp>
 #include <moho/stream/kernel/grid_parts.hpp>
+#include <moho/stream/kernel/rank_boxes.hpp>
 #include <moho/stream/kernel/slab_parts.hpp>
 #include <moho/wave/locate_overflow.hpp>
 
