@@ -17,12 +17,9 @@ void print_model(const Session& session, const ModelGrid& model, wave::Medium me
 
 void print_late_wavelet(const Session& session, const wave::WaveletAt& wavelet,
                         const wave::TimePlan& time) {
-  const survey::WaveletTimes of = survey::wavelet_times(wavelet(time.dt), time.dt);
   const double end = time.dt * static_cast<double>(time.steps);
-  if (of.end <= end + time.dt) return;
-  session.print("          note: the wavelet lasts until ", significant(of.end, 4),
-                " s (largest sample at ", significant(of.peak, 4), " s), the run until ",
-                significant(end, 4), " s (--time): the rest is not in the data");
+  const std::string note = survey::note_of_late_wavelet(wavelet(time.dt), time.dt, end);
+  if (!note.empty()) session.print("          note: ", note);
 }
 
 std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,

@@ -438,7 +438,8 @@ void Session::out_of_time(const std::string& what) {
   print_message(program(), concat("ended before the last part, ", what, "; --resume goes on"));
 }
 
-void Session::finish(const Ending& ending) {
+void Session::complete() {
+  if (summary.find("picture") != nullptr) return;
   files.emplace_back("summary.json");
   // The results are complete: files left by earlier runs do not belong to them.
   if (m_output != nullptr) m_output->remove_others(files);
@@ -447,17 +448,17 @@ void Session::finish(const Ending& ending) {
   summary["machine"] = machine();
   // The summary exists even if drawing takes long, or fails.
   summary["picture"] = "not drawn: the run ended before";
+}
+
+void Session::finish(const Ending& ending) {
+  complete();
   write_summary();
-  Picture picture{false, "--no-plot was given"};
-  if (m_options.plot && !m_no_picture.empty()) {
-    picture.why = m_no_picture;
-  } else if (m_options.plot) {
-    {
-      const HostPhase phase(phases, "picture");
-      picture = draw_picture(ending.script, {m_folder.string()});
-    }
-    if (picture.drawn) files.insert(files.end(), ending.pictures.begin(), ending.pictures.end());
+  Picture picture{false, m_options.plot ? m_no_picture : "--no-plot was given"};
+  if (picture.why.empty()) {
+    const HostPhase phase(phases, "picture");
+    picture = draw_picture(ending.script, {m_folder.string()});
   }
+  if (picture.drawn) files.insert(files.end(), ending.pictures.begin(), ending.pictures.end());
   summary["picture"] = picture.drawn ? ending.picture_name : "not drawn: " + picture.why;
   m_planned.clear();
   write_summary();

@@ -157,7 +157,9 @@ class Session {
   void out_of_time(const std::string& what);
   /// Returns the exit status of a run without an exception.
   int status() const { return m_status; }
-  /// Writes the summary, draws the picture and prints a report.
+  /// All results exist: the next summary is that of a run that is done.
+  void complete();
+  /// Completes the run, writes the summary, draws the picture and prints a report.
   void finish(const Ending& ending);
 
   PhaseTimes phases;               ///< of all phases

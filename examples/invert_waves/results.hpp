@@ -354,7 +354,7 @@ class Results {
     for (const std::string& name : {state_name(m_evaluations), light_name(m_evaluations)}) {
       std::erase(results, name);
     }
-    m_session.summary["state"] = "done";  // from here on --resume computes nothing
+    m_session.complete();  // from here on --resume computes nothing
     m_session.part_replaces(m_evaluations, results, Json::object({{"complete", true}}));
   }
 

@@ -108,6 +108,14 @@ WaveletTimes wavelet_times(const std::vector<double>& wavelet, double dt) {
           static_cast<double>(last) * dt};
 }
 
+std::string note_of_late_wavelet(const std::vector<double>& wavelet, double dt, double end) {
+  const WaveletTimes of = wavelet_times(wavelet, dt);
+  if (of.end <= end + dt) return {};
+  return concat("the wavelet lasts until ", significant(of.end, 4), " s (largest sample at ",
+                significant(of.peak, 4), " s), the run until ", significant(end, 4),
+                " s: the rest is not in the data");
+}
+
 MuteOptions parse_mute(const std::string& text) {
   const std::string forms =
       "none, arrivals[:DELAY[:TAPER]] or velocity:VELOCITY[:DELAY[:TAPER]], in m/s and seconds";

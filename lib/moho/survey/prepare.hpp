@@ -39,6 +39,10 @@ struct WaveletTimes {
 /// wavelet has a nonzero sample
 WaveletTimes wavelet_times(const std::vector<double>& wavelet, double dt);
 
+/// Returns a note on a wavelet that lasts longer than a run; empty if it does not.
+/// \param wavelet,dt samples and their interval, see wavelet_times() \param end of the run, s
+std::string note_of_late_wavelet(const std::vector<double>& wavelet, double dt, double end);
+
 /// Mute of the beginning of traces.
 struct MuteOptions {
   /// Reference time of the mute.
