@@ -111,8 +111,8 @@ WaveletTimes wavelet_times(const std::vector<double>& wavelet, double dt) {
 std::string note_of_late_wavelet(const std::vector<double>& wavelet, double dt, double end) {
   const WaveletTimes of = wavelet_times(wavelet, dt);
   if (of.end <= end + dt) return {};
-  return concat("the wavelet lasts until ", significant(of.end, 4), " s (largest sample at ",
-                significant(of.peak, 4), " s), the run until ", significant(end, 4),
+  return concat("the wavelet lasts until ", text::significant(of.end, 4), " s (largest sample at ",
+                text::significant(of.peak, 4), " s), the run until ", text::significant(end, 4),
                 " s: the rest is not in the data");
 }
 
