@@ -224,7 +224,8 @@ void Session::wrote(const std::string& name) {
   m_identities.erase(name);
   files.push_back(name);
   add("files", name);
-  if (summary_is_due()) write_summary();
+  // the next complete part has it as well
+  if (!m_resumable && summary_is_due()) write_summary();
 }
 
 void Session::add(const std::string& list, const Json& entry) {
