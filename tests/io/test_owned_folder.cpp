@@ -49,6 +49,14 @@ TEST(OwnedFolder, EmptyFoldersAreTaken) {
   fs::create_directory(folder / "one");
   make_owned_folder(folder / "one");
   EXPECT_TRUE(is_owned_folder(folder / "one"));
+  // a process that was killed has left the marker without its text
+  make_owned_folder(folder / "whole");
+  fs::create_directory(folder / "killed");
+  put_file(folder / "killed" / owned_folder_marker, "");
+  make_owned_folder(folder / "killed");
+  EXPECT_EQ(get_file(folder / "killed" / owned_folder_marker),
+            get_file(folder / "whole" / owned_folder_marker));
+  EXPECT_NE(get_file(folder / "whole" / owned_folder_marker), "");
   fs::create_directory(folder / "two");
   EXPECT_TRUE(remove_owned_folder(folder / "two"));
 }

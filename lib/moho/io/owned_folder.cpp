@@ -53,13 +53,13 @@ void check_owned_folder(const fs::path& folder) {
 
 void make_owned_folder(const fs::path& folder) {
   check_owned_folder(folder);
-  if (is_owned_folder(folder)) return;
   std::error_code error;
-  fs::create_directories(folder, error);
   const fs::path marker = folder / owned_folder_marker;
+  if (is_owned_folder(folder) && fs::file_size(marker, error) > 0) return;
+  fs::create_directories(folder, error);
+  // a process that was killed has left an empty file; another one may write the same text now
   const int file =
-      error ? -1 : ::open(marker.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0 && errno == EEXIST && is_owned_folder(folder)) return;  // created by another process
+      error ? -1 : ::open(marker.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   const bool written = file >= 0 && ::write(file, marker_text.data(), marker_text.size()) ==
                                         static_cast<ssize_t>(marker_text.size());
   const int reason = errno;
