@@ -224,7 +224,6 @@ void Session::wrote(const std::string& name) {
   m_identities.erase(name);
   files.push_back(name);
   add("files", name);
-  // the next complete part has it as well
   if (!m_resumable && summary_is_due()) write_summary();
 }
 

@@ -832,7 +832,7 @@ class BadInput(Case):
                  ["--mask ", "nan.npy: the value at node (0, 0), (0, 0), is nan (allowed: finite"]),
                 (["--mask", self.write("m.rsf", 'n1=41 n2=61 o2=60 in="m@"\n')], ["x = 60 m (allowed: 0"]),
                 (["--bands", "8,4"], ["--bands 8,4: '4'", "ascend"]),
-                (["--bands", "300"], ["low-pass of 300 Hz"]), (["--iterations", "0"], ["--iterations"]),
+                (["--bands", "300"], ["--bands: 300 Hz (allowed"]), (["--iterations", "0"], ["--iterations"]),
                 (["--gradient-steps", "9999"], ["--gradient-steps is 9999 (allowed: 1 to ", "2 products"]),
                 (["--source-field", "tape"], ["--source-field 'tape'", "replay"]),
                 (["--source-field", "stored", "--memory", "1M", *host],
