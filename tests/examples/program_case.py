@@ -123,6 +123,20 @@ class Case(unittest.TestCase):
         self.assertLessEqual(estimate, ratio * peak, words)
         return estimate
 
+    def whole_parts(self, folder="out"):
+        """Returns the numbers of the complete parts of a run: of summary.json and of .moho_parts."""
+        numbers = set()
+        try:
+            with open(self.path(folder + "/.moho_parts"), encoding="utf-8") as file:
+                numbers = {json.loads(line)["number"] for line in file if line.strip()}
+        except (OSError, ValueError):  # there is none, or its last line is being written
+            pass
+        try:
+            with open(self.path(folder + "/summary.json"), encoding="utf-8") as file:
+                return numbers | {part["number"] for part in json.load(file).get("parts", [])}
+        except (OSError, ValueError):
+            return numbers
+
     def sanitized(self):
         """True if the program was built with the Address sanitizer."""
         with open(self.program, "rb") as file:

@@ -625,7 +625,7 @@ class Ranks(Case):
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             after = json.load(file)
         # the seconds of a shot are divided by the number of its ranks
-        earlier = [part["number"] for part in before["parts"]]
+        earlier = self.whole_parts("many")
         seconds = sum(shot["seconds"] / (2 if shot["number"] in earlier else min(3, 5 - len(earlier)))
                       for shot in after["migrated"])
         self.assertAlmostEqual(after["run"]["seconds_of_legs"] / seconds, 1.0, delta=1e-9)
