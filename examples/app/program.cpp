@@ -261,16 +261,12 @@ void Session::write_summary() {
   };
   // Files of the program that are not in `files`.
   const auto put = [&](const char* key, const std::vector<std::string>& names) {
-    if (names.empty()) {
-      summary.remove(key);
-    } else {
-      summary[key] = names;
-    }
+    if (names.empty()) return summary.remove(key);
+    summary[key] = names;
   };
   summary["files"] = files;
   put("to_write", missing(m_planned));
-  put("earlier_files",
-      m_output != nullptr ? missing(m_output->earlier_files()) : std::vector<std::string>());
+  put("earlier_files", missing(m_output->earlier_files()));
   summary["seconds"] = seconds(phases);
   const std::lock_guard<std::mutex> hold(m_mutex);
   m_last = summary;
@@ -359,29 +355,21 @@ void Session::part_is_whole(std::int64_t number, const std::vector<std::string>&
 
 void Session::part_replaces(std::int64_t number, const std::vector<std::string>& names,
                             const Json& more) {
-  std::vector<std::string> before;
+  std::set<std::string> gone;
   const Json former = summary["parts"];
   for (std::size_t k = 0; k < former.size(); ++k) {
-    const Json* const list = former.at(k).find("files");
-    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-      const Json* const name = list->at(i).find("name");
-      if (name != nullptr) before.push_back(name->text());
-    }
+    const Json& list = *former.at(k).find("files");
+    for (std::size_t i = 0; i < list.size(); ++i) gone.insert(list.at(i).find("name")->text());
   }
+  for (const std::string& name : names) gone.erase(name);
+  const auto is_gone = [&](const std::string& name) { return gone.count(name) > 0; };
   summary["parts"] = Json::array();
-  for (const std::string& name : before) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      files.erase(std::remove(files.begin(), files.end(), name), files.end());
-    }
-  }
+  std::erase_if(files, is_gone);
   summary["parts"].push_back(describe_part(number, names, more));
   write_summary();
-  for (const std::string& name : before) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    std::error_code ignored;
-    std::filesystem::remove(m_folder / name, ignored);
-    m_planned.erase(std::remove(m_planned.begin(), m_planned.end(), name), m_planned.end());
-  }
+  std::error_code ignored;
+  for (const std::string& name : gone) std::filesystem::remove(m_folder / name, ignored);
+  std::erase_if(m_planned, is_gone);
 }
 
 std::int64_t Session::last_part() const {
@@ -448,6 +436,14 @@ void Session::complete() {
   summary["machine"] = machine();
   // The summary exists even if drawing takes long, or fails.
   summary["picture"] = "not drawn: the run ended before";
+}
+
+void Session::keep_earlier() {
+  Json earlier = m_output->earlier();
+  if (earlier.find("to_write") == nullptr) return;
+  m_output->remove_others(earlier.find("files")->texts());
+  earlier.remove("to_write");
+  write_json(m_folder / "summary.json", earlier);
 }
 
 void Session::finish(const Ending& ending) {

@@ -159,6 +159,9 @@ class Session {
   int status() const { return m_status; }
   /// All results exist: the next summary is that of a run that is done.
   void complete();
+  /// Ends a run that computes nothing, because an earlier one had all results: removes files that
+  /// only --resume would have read.
+  void keep_earlier();
   /// Completes the run, writes the summary, draws the picture and prints a report.
   void finish(const Ending& ending);
 

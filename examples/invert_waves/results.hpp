@@ -95,6 +95,7 @@ class Results {
     if (run.complete) {
       m_session.print("resumed   the inversion in ", m_session.folder().string(),
                       " is complete: ", counted(last, "evaluation"), ", nothing is computed");
+      if (!m_o.plan) m_session.keep_earlier();
       return run;
     }
     for (const char* name : {"band", "in_band", "history", "stops"}) {
@@ -285,10 +286,8 @@ class Results {
       text += '\n';
     }
     io::write_text(m_session.folder() / "history.csv", text);
-    if (std::find(m_session.files.begin(), m_session.files.end(), "history.csv") ==
-        m_session.files.end()) {
-      m_session.wrote("history.csv");
-    }
+    const auto& files = m_session.files;
+    if (std::count(files.begin(), files.end(), "history.csv") == 0) m_session.wrote("history.csv");
   }
 
   void write_models() {

@@ -336,7 +336,8 @@ class Kills(unittest.TestCase):
         process.kill()
         process.communicate()
         for found in (summary, self.left(series, folder)["summary.json"]):
-            self.assertEqual(described(found, series.of_a_run),
+            first = described(found, series.of_a_run)
+            self.assertEqual({path: value for path, value in first.items() if "/to_write/" not in path},
                              described(expected["summary.json"], series.of_a_run))
         self.assertEqual(self.finish(series, folder, True), "")
         self.assertEqual(difference(expected, self.left(series, folder), series.of_a_run), "")
