@@ -72,7 +72,8 @@ class Run:
         self.commands = [entry for entry in self.commands if entry["command"] != line]
         self.commands.append({"command": line, "seconds": round(seconds, 1)})
         if done.returncode != 0:
-            last = [text for text in (done.stderr + done.stdout).splitlines() if text.strip()][-1:]
+            said = done.stderr if done.stderr.strip() else done.stdout
+            last = said.strip().splitlines()[-1:]
             raise PaperError(f"{command[0]} ended with status {done.returncode}: {''.join(last)}")
         return seconds
 

@@ -105,7 +105,8 @@ def tilted_volume(run, n):
 
 def migration(run):
     """The paper's comparison: time of the migration of a 3D TTI shot by method over the complete grid."""
-    n, seconds, frequency, width = run.pick((401, "6", 4, 30), (51, "3", 0.5, 8))
+    n, seconds, frequency, width, mute = run.pick((401, "6", 4, 30, "arrivals"),
+                                                  (51, "3", 0.5, 8, "none"))  # the wavelet lasts 5 s
     waves = [*tilted_volume(run, n), "--boundary", f"sponge:{width}", "--wavelet", f"ricker:{frequency}"]
     run.program("model_waves", ["--vp", "shot_true_vp.npy", *waves, "--time", seconds, "--source",
                                 "7680,8160,400", "--receivers",
@@ -114,8 +115,9 @@ def migration(run):
     rows, whole = [], None
     for method in ("none", "layers", "eikonal", "amplitude"):
         summary = run.program("migrate_shots", [
-            "--vp", "shot_vp.npy", *waves, "--shots", "shot_data", "--error", "lossless", "--snapshots",
-            "device" if run.space == "cuda" else "memory", "--expand", method], f"shot_{method}")
+            "--vp", "shot_vp.npy", *waves, "--shots", "shot_data", "--mute", mute, "--error", "lossless",
+            "--snapshots", "device" if run.space == "cuda" else "memory", "--expand", method],
+                              f"shot_{method}")
         done = summary["run"]
         took = done["seconds_of_legs"]
         prepared = sum(summary["seconds"].get(name, 0.0) for name in ("prepare", "transfer"))

@@ -56,10 +56,10 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
       session.print("          ", format_bytes(p.lags_sum_bytes), " of the host to add shots");
     }
   }
-  const auto most = static_cast<double>(o.iterations) *
-                    static_cast<double>(std::max<std::size_t>(o.bands.size(), 1));
+  const fwi::SearchLength length{o.bands.size(), o.iterations, o.extended, o.lags_every,
+                                 o.data == "modelled"};
   session.print("time      about ", text::seconds(p.seconds), " s an evaluation, ",
-                text::seconds(1.15 * p.seconds * most), " s for ", counted(most, "iteration"));
+                text::seconds(length.seconds(p.seconds)), " s for ", length.counts());
   std::fflush(stdout);
 }
 

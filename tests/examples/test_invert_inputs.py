@@ -140,6 +140,15 @@ class Inputs(test_invert_waves.Case):
                             ([*lags, "--lags-sum", "plain"], "--resume: --lags-sum is plain, and was exact")):
             self.refuse(["--vp", "start.npy", *self.survey, *more, "--resume", "--out", "out"], words)
 
+    def test_forecast_of_a_run_with_images(self):
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--plan"]
+        for more, counts in (([], "1 iteration"), (["--lags", "2"], "1 iteration and 1 extended image"),
+                             (["--bands", "5,9", "--lags", "2", "--lags-every", "1"],
+                              "2 iterations and 5 extended images")):
+            done = self.call(*asked, *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, f"time      about [0-9.]+ s an evaluation, [0-9.]+ s for {counts}\n")
+
     def test_a_finished_run_is_not_repeated(self):
         first = self.invert(*self.shots)
         times = {name: os.stat(os.path.join(first.folder, name)).st_mtime_ns

@@ -11,6 +11,7 @@ Exit status 77 if numpy is missing or every test was skipped.
 """
 
 import json
+import math
 import os
 import re
 import sys
@@ -297,6 +298,15 @@ class RanksOfShot(test_migrate_shots.Case):
         folder, text = self.succeed(*asked, ranks=2, plot=True)
         self.assertIn("each shot in slabs on 2 ranks", text)
         self.assert_picture(os.path.join(folder, "image.png"))
+
+    def test_disk_is_that_of_a_rank(self):
+        asked = [*self.asked, *self.sponge, "--ranks-per-shot", "2", "--snapshots", "disk", "--error",
+                 "lossless"]
+        folder, _ = self.succeed(*asked, "--disk", "1G", ranks=2, out="first")
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            need = json.load(file)["snapshots"]["bytes"]  # of a rank
+        self.succeed(*asked, "--disk", f"{math.ceil(1.3 * need / 1024)}K", ranks=2, out="second")
+        self.refuse([*asked, "--disk", f"{math.floor(0.7 * need / 1024)}K"], "of disk", ranks=2)
 
     def test_refusals(self):
         two = ["--ranks-per-shot", "2"]

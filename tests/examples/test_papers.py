@@ -156,6 +156,14 @@ class Papers(unittest.TestCase):
         self.assertEqual(len(self.rows("times")), 3)
         self.assertIn("## Failed", (self.folder / "out" / "report.md").read_text(encoding="utf-8"))
 
+    def test_the_error_of_a_program_is_not_its_last_result(self):
+        program = self.folder / "build" / "bench" / "bench_rays"
+        program.write_text("#!/bin/sh\necho 'no sample is left' >&2\necho 'a result'\nexit 2\n",
+                           encoding="utf-8")
+        program.chmod(0o755)
+        error = self.run_papers("000", "--only", "times", "--models", "512", status=1)
+        self.assertIn("ended with status 2: no sample is left", error)
+
     def test_a_failed_check_is_an_error(self):
         failed = {**case("rays/active_tiles/openmp/float/n:512/r:1", 1), "error_occurred": True}
         self.stub("bench_rays", [failed])

@@ -8,6 +8,7 @@
 #include <moho/core/binned_sum.hpp>
 #include <moho/core/error.hpp>
 #include <moho/core/progress.hpp>
+#include <moho/core/text.hpp>
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/misfit.hpp>
 #include <moho/stream/plan.hpp>
@@ -19,6 +20,7 @@
 #include <moho/wave/plan.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -182,6 +184,42 @@ struct ObjectivePlan {
 
   /// Returns the bytes of a gradient on each device, or on the host in its place.
   double device_bytes() const { return fixed_bytes + source_bytes; }
+};
+
+/// \brief Settings on which the length of an inversion depends.
+///
+/// A search evaluates each band once before its iterations, and iterations on average 1.15 times.
+/// An extended image takes about as long as an evaluation, and modelled data a third: they have no
+/// adjoint field.
+struct SearchLength {
+  std::size_t bands = 0;              ///< number of bands; 0: all frequencies at once
+  std::int64_t iterations_each = 10;  ///< iterations of a band
+  bool extended = false;              ///< with an extended image of the result
+  std::int64_t images_every = 0;      ///< evaluations from one such image to the next; 0: no others
+  bool modelled = false;              ///< data are modelled
+
+  /// Returns the number of iterations of all bands.
+  double iterations() const { return each_band() * static_cast<double>(iterations_each); }
+  /// Returns the number of evaluations of all bands.
+  double evaluations() const { return each_band() + 1.15 * iterations(); }
+  /// Returns the number of extended images.
+  double images() const {
+    if (!extended) return 0.0;
+    const auto every = static_cast<double>(images_every);
+    return 1.0 + (images_every > 0 ? std::floor(evaluations() / every) : 0.0);
+  }
+  /// Returns the time of the run. \param evaluation seconds of one
+  double seconds(double evaluation) const {
+    return evaluation * (evaluations() + images() + (modelled ? 1.0 / 3.0 : 0.0));
+  }
+  /// Returns the numbers of iterations and images as text.
+  std::string counts() const {
+    const std::string text = text::counted(iterations(), "iteration");
+    return extended ? text + " and " + text::counted(images(), "extended image") : text;
+  }
+
+ private:
+  double each_band() const { return static_cast<double>(std::max<std::size_t>(bands, 1)); }
 };
 
 /// Shots, and the source of their data.

@@ -205,7 +205,8 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
   if (is_host_memory<Memory> && m_o.ranks == nullptr) share_threads(devices, rates);
   snapshot::Budget budget;
   budget.device = allowed - static_cast<std::size_t>(fixed);
-  budget.disk = m_disk / share;
+  const bool each = m_o.ranks != nullptr && m_o.storage.disk > 0;  // a limit is that of a rank
+  budget.disk = each ? m_disk : m_disk / share;
   if (!is_host_memory<Memory>) {
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
     budget.host = least_of_ranks(memory_budget(host, m_o.storage.host) / share);
