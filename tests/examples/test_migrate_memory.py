@@ -74,6 +74,15 @@ class Memory(test_migrate_shots.Case):
         for devices in (2, 4):
             self.assert_memory_is_planned(*asked, "--snapshots", "replay", "--devices", devices)
 
+    def test_states_are_counted(self):
+        """Checkpoints have the memory of the layers, and in slabs the planes of the neighbours."""
+        asked = ["--vp", "2000", "--shape", "150,60,60", "--spacing", "10", "--boundary", "cpml:10",
+                 "--wavelet", "ricker:18", "--time", "0.1", "--shots", "modelled", "--true-vp", "2000",
+                 "--mute", "none", "--source", "300,300,20", "--receivers", "100,100,20:1400,100,20:20",
+                 *self.host]
+        for devices in (1, 2, 4):
+            self.assert_memory_is_planned(*asked, "--snapshots", "replay", "--devices", devices)
+
     def test_snapshots_are_counted(self):
         self.save("wide.npy", np.full((401, 301), 2000.0, dtype=np.float32))
         asked = ["--vp", "wide.npy", "--spacing", "10", "--boundary", "sponge:20", "--wavelet", "ricker:15",

@@ -40,14 +40,16 @@ void check(const ShotShape& shape) {
   const std::pair<const char*, double> nodes[] = {{"step_nodes", shape.step_nodes},
                                                   {"snapshot_nodes", shape.snapshot_nodes},
                                                   {"largest_snapshot", shape.largest_snapshot},
-                                                  {"state_nodes", shape.state_nodes}};
+                                                  {"state_nodes", shape.state_nodes},
+                                                  {"state_bytes", shape.state_bytes}};
   for (const auto& [name, value] : nodes) require(is_positive(value), name, value, "positive");
   require(shape.snapshots >= 1, "snapshots", shape.snapshots, "1 or more");
   require(shape.steps >= shape.snapshots, "steps", shape.steps, "as many as snapshots or more");
-  const std::pair<const char*, int> counts[] = {
-      {"snapshot_bytes", shape.snapshot_bytes}, {"state_bytes", shape.state_bytes},
-      {"image_bytes", shape.image_bytes},       {"face_layers", shape.face_layers},
-      {"face_bytes", shape.face_bytes},         {"face_interval", shape.face_interval}};
+  const std::pair<const char*, int> counts[] = {{"snapshot_bytes", shape.snapshot_bytes},
+                                                {"image_bytes", shape.image_bytes},
+                                                {"face_layers", shape.face_layers},
+                                                {"face_bytes", shape.face_bytes},
+                                                {"face_interval", shape.face_interval}};
   for (const auto& [name, value] : counts) require(value >= 1, name, value, "1 or more");
   require(shape.face_error >= 0.0, "face_error", shape.face_error, "0 or more");
 }
@@ -386,7 +388,8 @@ StorageChoice keep_states(const Shot& shot) {
       // All first states of segments over the propagation, or some of them, possibly late ones.
       const auto others = static_cast<double>(segments - 1);
       std::int64_t states = segments;
-      double kept = others * shot.mean_state;
+      // each state of a device has the memory of a wavefield, whatever its box
+      double kept = others * (places.states == Where::device ? shot.state : shot.mean_state);
       if (kept > room) {
         states = 1 + static_cast<std::int64_t>(std::min(std::floor(room / shot.state), others));
         kept = static_cast<double>(states - 1) * shot.state;

@@ -57,7 +57,8 @@ struct ShotShape {
   std::int64_t snapshots = 0;     ///< number of snapshots: steps / interval
   std::int64_t steps = 0;         ///< time steps
   int snapshot_bytes = 4;         ///< per node of a snapshot: p
-  int state_bytes = 8;            ///< per node of a state: all fields at two times
+  double state_bytes = 8.0;       ///< per node of a state: all fields at two times, and memory of
+                                  ///< layers
   int image_bytes = 16;           ///< moved by imaging per node of a snapshot
   int face_layers = 4;            ///< layers of a face: reach of the differences
   int face_bytes = 4;             ///< per node of a layer: all fields at one time

@@ -490,6 +490,8 @@ class MigrationPlanner {
     const auto& propagator = modelling.propagator();
     const auto nodes = static_cast<double>(propagator.grid().size());
     snapshot::ShotShape shape = shape_of(propagator.scheme(), propagator.interior(), nodes, nodes);
+    shape.state_bytes = static_cast<double>(modelling.plan().memory.wavefield) /
+                        (nodes * std::max(modelling.plan().concurrent_shots, 1));
     const Grid<Dim>& window = modelling.model_grid();
     shape.random_nodes = static_cast<double>(
         wave::extended_grid(window, snapshot::random_faces(m_input.faces, m_o.storage.random_width))
@@ -513,7 +515,7 @@ class MigrationPlanner {
     shape.snapshot_nodes = shape.largest_snapshot * static_cast<double>(shape.snapshots);
     shape.state_nodes = held;
     shape.snapshot_bytes = sizeof(T);
-    shape.state_bytes = static_cast<int>(2 * sizeof(T)) * scheme.fields();
+    shape.state_bytes = 2.0 * sizeof(T) * scheme.fields();  // without layers
     shape.image_bytes = static_cast<int>(4 * sizeof(T));
     shape.face_layers = wave::info(scheme.stencil()).passes * (scheme.order() / 2);
     shape.face_bytes = static_cast<int>(sizeof(T)) * scheme.fields();

@@ -173,12 +173,13 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
   check_slab_offsets(devices);
   const std::vector<PlaneRange> own = m_slabs->divided(scheme.grid().extents[0], devices);
   const std::int64_t plane = scheme.grid().size() / scheme.grid().extents[0];
-  double fixed = 0.0, data = 0.0, random_nodes = 0.0, random_bytes = 0.0;
+  double fixed = 0.0, data = 0.0, state = 0.0, random_nodes = 0.0, random_bytes = 0.0;
   std::int64_t stepped = 0, held = 0;
   slabs = {};
   for (std::size_t g = 0; g < own.size(); ++g) {
     fixed = std::max(fixed, m_slabs->bytes(own, g));
     data = std::max(data, m_slabs->data_bytes(own, g));
+    state = std::max(state, m_slabs->state_bytes(own, g));
     random_nodes = std::max(random_nodes, m_slabs->random_nodes(own, g));
     random_bytes = std::max(random_bytes, m_slabs->random_bytes(own, g));
     stepped = std::max(stepped, own[g].count());
@@ -196,6 +197,7 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
   interior.upper[0] = interior.lower[0] + std::min(interior.extent(0), stepped);
   snapshot::ShotShape shape = shape_of(scheme, interior, static_cast<double>(stepped * plane),
                                        static_cast<double>(held * plane));
+  shape.state_bytes = state / static_cast<double>(held * plane);
   shape.random_nodes = random_nodes;
   shape.random_bytes = random_bytes;
   const auto share = static_cast<std::size_t>(devices);

@@ -123,6 +123,13 @@ class SlabShots {
     return bytes(*m_scheme, m_need, PointProducts::part_count, own, g) +
            slab_offset_bytes<T, Dim>(m_input.grid, m_input.options.offsets);
   }
+  /// Returns the bytes of a wavefield of a slab of the first shot.
+  double state_bytes(const std::vector<PlaneRange>& own, std::size_t g) const {
+    const stream::SlabElements slab =
+        stream::slab_elements(*m_scheme, m_need, own[g].count(), held(own, g));
+    const double fields = 2.0 * m_scheme->fields() + wave::info(m_scheme->stencil()).work_fields;
+    return static_cast<double>(sizeof(T)) * (slab.padded * fields + slab.layers);
+  }
   /// Returns the nodes of a slab of the first shot with random layers; 0 for other storage.
   double random_nodes(const std::vector<PlaneRange>& own, std::size_t g) const {
     if (!m_random_scheme) return 0.0;
