@@ -62,9 +62,9 @@ MemoryError in_words(const MemoryError& error, const Options& options) {
   replace(text, "allow more memory or files, or choose another method",
           "give more --memory, --device-memory or --disk, take --snapshots replay");
   if (text.find(" concurrent shots take ") == std::string::npos) {
-    const bool host = text.rfind("memory: a shot", 0) == 0 && options.space != "cuda";
-    return with_advice(MemoryError(text),
-                       host && options.memory > 0 ? "--memory" : "--device-memory",
+    const bool shot = text.rfind("memory: a shot", 0) == 0 && options.space != "cuda";
+    const bool host = (shot && options.memory > 0) || text.rfind("memory: the volumes", 0) == 0;
+    return with_advice(MemoryError(text), host ? "--memory" : "--device-memory",
                        ", or a smaller --aperture");
   }
   replace(text, " concurrent shots take ", " shots at once take ");

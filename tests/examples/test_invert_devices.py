@@ -72,6 +72,16 @@ class GradientsInSlabs(test_invert_waves.Case):
                 self.assertEqual(r.summary["scheme"][key], expected.summary["scheme"][key], key)
         return expected
 
+    def test_rings_are_in_the_memory_of_hosts(self):
+        asked = ["--vp", "2000", "--shape", "110,60,50", "--spacing", "10", "--width", "10", "--data",
+                 "modelled", "--true-vp", "2100", "--source-field", "random", "--block", "8", "--wavelet",
+                 "ricker:15", "--time", "0.05", "--source", "300,300,20", "--receivers",
+                 "100,100,20:900,100,20:20", "--iterations", "1", "--space", self.spaces()[0]]
+        for devices in ("1", "2"):
+            more = [*asked, "--devices", devices]
+            estimate = self.assert_memory_is_planned(*more)
+            self.refuse([*more, "--memory", f"{round(0.85 * estimate / 1024)}K"], "--memory")
+
     def test_traces_are_counted(self):
         asked = ["--vp", "start.npy", "--spacing", "20", "--wavelet", "ricker:6", "--time", "1.5", "--dt",
                  "0.002", *self.shots[:4], "--source", "313,140:900,140:2", "--receivers",

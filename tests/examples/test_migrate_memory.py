@@ -83,6 +83,20 @@ class Memory(test_migrate_shots.Case):
         for devices in (1, 2, 4):
             self.assert_memory_is_planned(*asked, "--snapshots", "replay", "--devices", devices)
 
+    def test_rings_are_in_the_memory_of_hosts(self):
+        asked = ["--vp", "2000", "--shape", "110,60,50", "--spacing", "10", "--width", "10", "--snapshots",
+                 "random", "--block", "8", "--wavelet", "ricker:15", "--time", "0.05", "--shots", "modelled",
+                 "--true-vp", "2000", "--mute", "none", "--source", "300,300,20", "--receivers",
+                 "100,100,20:900,100,20:20", *self.host]
+        for devices, share in (("1", 0.6), ("2", 0.8)):
+            more = [*asked, "--devices", devices]
+            # with less memory, passes have fewer steps, so that rings are smaller
+            estimate = self.assert_memory_is_planned(*more)
+            memory = round(share * estimate)
+            smaller = self.assert_memory_is_planned(*more, "--memory", str(memory))
+            self.assertLessEqual(smaller, memory + 24 * 2**20)
+            self.refuse([*more, "--memory", f"{round(0.3 * estimate)}"], "and rings of planes", "--memory")
+
     def test_snapshots_are_counted(self):
         self.save("wide.npy", np.full((401, 301), 2000.0, dtype=np.float32))
         asked = ["--vp", "wide.npy", "--spacing", "10", "--boundary", "sponge:20", "--wavelet", "ricker:15",

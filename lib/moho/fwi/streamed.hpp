@@ -186,7 +186,9 @@ void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceF
   // with the traces of a shot
   const double search = this->search_bytes() + this->series_bytes() + this->misfit_bytes();
   const auto volumes = static_cast<double>(m_gradients->plan().host_bytes);
-  this->check_host(plan, volumes, search);
+  // rings of hosts are in the same memory
+  const int rings = is_host_memory<Memory> ? plan.stream_plan.shape.devices : 0;
+  this->check_host(plan, volumes + rings * plan.fixed_bytes, search);
   plan.host_bytes = search + volumes;
   plan.seconds = m_gradients->seconds() * static_cast<double>(m_input.data.shots.size());
   plan_lags(plan, search);

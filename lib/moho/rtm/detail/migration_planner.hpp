@@ -318,8 +318,9 @@ class MigrationPlanner {
                    const wave::Shot<Dim>& shot, double largest) {
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
     plan_waves(host);
-    m_streamed =
-        std::make_unique<StreamedShots<T, Dim, Memory>>(exec, m_input, m_modelling, m_interval);
+    m_plan.result_bytes = result_bytes(window.grid.size(), 1);
+    m_streamed = std::make_unique<StreamedShots<T, Dim, Memory>>(exec, m_input, m_modelling,
+                                                                 m_interval, m_plan.result_bytes);
     m_streamed->open(window, part_of(m_input.model, window), shot);
     const auto& pair = m_streamed->pair();
     m_plan.stream = stream::describe(pair.plan(), pair.need(), pair.rates().both);
@@ -329,7 +330,6 @@ class MigrationPlanner {
     m_plan.extents = m_streamed->modelling().grid.extents;
     m_plan.memory.most = pair.plan().device_bytes;
     m_plan.memory.host = pair.plan().host_bytes;  // with traces
-    m_plan.result_bytes = result_bytes(window.grid.size(), 1);
     m_plan.storage.strategy.keep = snapshot::StorageMethod::random_layers;
     m_plan.storage.strategy.name = "random layers, beside the receivers' wavefield in a stream";
     m_plan.storage.strategy.reason = "nothing is kept";

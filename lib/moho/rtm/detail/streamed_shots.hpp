@@ -41,12 +41,15 @@ class StreamedShots {
   /// \param input arguments of the migration; they outlive the object
   /// \param modelling options with the time step of all shots
   /// \param interval steps between snapshots
+  /// \param results bytes of images that wait on the host
   StreamedShots(const Instance<Memory>& exec, const MigrationInput<T, Dim>& input,
-                const wave::ModellingOptions<Dim>& modelling, std::int64_t interval)
+                const wave::ModellingOptions<Dim>& modelling, std::int64_t interval,
+                std::size_t results)
       : m_exec(exec),
         m_input(input),
         m_modelling(modelling),
         m_interval(interval),
+        m_results(results),
         m_rates(input.options.stream_rates) {
     if (m_rates) m_data_rates = m_rates->single;
   }
@@ -91,6 +94,7 @@ class StreamedShots {
   const MigrationInput<T, Dim>& m_input;
   const wave::ModellingOptions<Dim>& m_modelling;
   std::int64_t m_interval;
+  std::size_t m_results;
   std::vector<typename Setup::Added> m_added;
   std::optional<stream::PairRates> m_rates;  ///< measured once
   std::optional<stream::StreamRates> m_data_rates;
@@ -137,7 +141,7 @@ void StreamedShots<T, Dim, Memory>::make_pair(const survey::ShotWindow<Dim>& win
   o.interval = m_interval;
   o.wishes = given.stream;
   o.memory = given.storage.host;
-  if (o.memory > 0) o.memory -= std::min(o.memory - 1, given.storage.reserved);
+  if (o.memory > 0) o.memory -= std::min(o.memory - 1, given.storage.reserved + m_results);
   o.measure = !m_rates;
   if (m_rates) o.rates = *m_rates;
   m_setup = std::make_shared<Setup>();

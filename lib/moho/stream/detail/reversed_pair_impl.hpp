@@ -52,15 +52,32 @@ ReversedPair<T, Dim, Memory>::ReversedPair(const InstanceOf<Memory>& exec, const
   } else if (m_rates.single.slabs.empty()) {
     m_rates.single = m_rates.both;
   }
-  m_plan = plan_stream(m_need, wishes, m_rates.both);
-  m_plan.host_bytes += m_action.host_bytes;
   const std::size_t there = memory_budget(host, options.memory);
-  if (m_plan.host_bytes > there) {
-    throw MemoryError(concat("memory: the volumes of both wavefields take ",
-                             format_bytes(static_cast<double>(m_plan.host_bytes)),
-                             " on the host (allowed: ", format_bytes(static_cast<double>(there)),
-                             options.memory > 0 ? ", as asked" : ", what is free",
-                             "): take fewer nodes, or more memory"));
+  const auto plan = [&] {
+    m_plan = plan_stream(m_need, wishes, m_rates.both);
+    m_plan.host_bytes += m_action.host_bytes;
+    // rings of hosts are in the same memory as the volumes
+    const auto devices =
+        static_cast<std::size_t>(is_host_memory<Memory> ? m_plan.shape.devices : 0);
+    return m_plan.device_bytes * devices;
+  };
+  std::size_t rings = plan();
+  if (rings > 0 && wishes.device_memory == 0 && m_plan.host_bytes < there &&
+      m_plan.host_bytes + rings > there) {
+    const auto devices = static_cast<std::size_t>(m_plan.shape.devices);
+    wishes.device_memory = (there - m_plan.host_bytes) / devices;
+    try {
+      rings = plan();
+    } catch (const MemoryError&) {  // no smaller rings: refused below
+    }
+  }
+  if (m_plan.host_bytes + rings > there) {
+    const auto bytes = [](std::size_t n) { return format_bytes(static_cast<double>(n)); };
+    throw MemoryError(
+        concat("memory: the volumes of both wavefields take ", bytes(m_plan.host_bytes),
+               " on the host", rings > 0 ? concat(", and rings of planes ", bytes(rings)) : "",
+               " (allowed: ", bytes(there), options.memory > 0 ? ", as asked" : ", what is free",
+               "): take fewer nodes,", rings > 0 ? " smaller rings," : "", " or more memory"));
   }
 }
 
