@@ -229,6 +229,7 @@ class Inversion(Case):
             self.assertIn(words, text)
         self.assertFalse(os.path.exists(self.path("plan/summary.json")))
         self.refuse([*asked, "--device-memory", "9K"], "does not hold the planes of one stage")
+        ring = ["--block", "4", "--updates", "4"]
         self.refuse([*asked, "--block", "1000"], "--block is 1000", "the planes of the volume")
         self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--block", "4"], "--block",
                     "needs --source-field random")
@@ -238,15 +239,14 @@ class Inversion(Case):
         self.refuse([*asked, "--updates", "4", "--lags", "40"], "--lags: the largest along x is 40 nodes")
         self.refuse([*asked, "--device-memory", "800K", "--lags", "20"],
                     "does not hold the planes of one stage", "or fewer --lags")
-        self.refuse([*asked, "--updates=4", "--lags=20", "--memory=1800K"], "--lags: ", "the host needs")
+        self.refuse([*asked, *ring, "--lags=20", "--memory=2900K"], "--lags: ", "the host needs")
         # a chain, of which each device has the memory
         text = self.plan(*random, "--device-memory", "800K", "--devices", "2")
         self.assertIn("2 devices in a chain", text)
         self.assertIn("one host stands in for 2 devices", text)
         text = self.plan(*random, "--block", "8", "--updates", "40", "--devices", "3")
         self.assertIn("2 of 3 devices have no work", text)
-        self.refuse([*asked, "--updates", "4", "--memory", "750K"], "--source-field random: on the host",
-                    "the search")
+        self.refuse([*asked, *ring, "--memory", "750K"], "and rings of planes", "--memory given")
 
     def test_bands_masks_and_bounds(self):
         r = self.invert(*self.shots, "--iterations", "3", "--bands", "4,8", "--mask", "depth:100", "--bounds",
@@ -795,7 +795,7 @@ class BadInput(Case):
 
     def test_memory_names_the_source_field_that_streams(self):
         survey = ["--vp", "2000", "--shape", "201,101", "--spacing", "10", "--data", "modelled", "--true-vp",
-                  "2000", "--time", "3", "--space", "serial", "--memory", "12M", "--device-memory", "4M",
+                  "2000", "--time", "3", "--space", "serial", "--memory", "16M", "--device-memory", "4M",
                   "--plan"]
         self.refuse(survey, "--source-field auto: it takes ",
                     "or --source-field random, whose gradients stream")

@@ -184,7 +184,7 @@ class Slabs(test_migrate_shots.Case):
         asked = [*self.asked, *self.sponge, "--width", "14", "--devices", "2", "--device-memory"]
         random = ["--snapshots", "random"]
         for memory, slabs, more in (
-            ("660K", False, []), ("760K", True, []), ("760K", False, random), ("1600K", True, random)
+            ("660K", False, []), ("900K", True, []), ("900K", False, random), ("1600K", True, random)
         ):
             done = self.call("--vp", "smooth.npy", *self.survey, *asked, memory, *more, "--plan")
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -39,6 +39,7 @@ struct StreamedGradientOptions {
   std::optional<Lags> lags = {};      ///< lags of an extended image, which each shot is added to
   stream::StreamRequest wishes = {};  ///< memory of a device, block, updates, devices
   std::size_t memory = 0;             ///< memory of the host in bytes; 0: available memory
+  std::size_t reserved = 0;           ///< bytes of it that the rings of hosts leave to the caller
   bool measure = true;                ///< measure rates before planning; false: `rates`
   stream::StreamRates rates = {};     ///< rates if `measure` is false
 };

@@ -272,6 +272,9 @@ std::unique_ptr<StreamedGradients<T, Dim, Memory>> StreamedEvaluator<T, Dim, Mem
   o.wishes.updates = m_options.updates;
   o.wishes.devices = m_options.devices;
   o.memory = m_options.memory;
+  o.reserved =
+      m_options.held + static_cast<std::size_t>(this->search_bytes() + this->series_bytes() +
+                                                this->misfit_bytes() + this->data_bytes());
   o.measure = !m_rates;
   if (m_rates) o.rates = *m_rates;
   auto result = std::make_unique<Gradients>(m_device, m_grid, stepped, m_input.data.shots, o);

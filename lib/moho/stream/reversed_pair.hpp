@@ -35,6 +35,7 @@ struct ReversedPairOptions {
   bool models = false;               ///< true if ReversedPair::model() will be called for each shot
   StreamRequest wishes = {};         ///< memory of a device, block, updates, devices
   std::size_t memory = 0;            ///< memory of the host in bytes; 0: available memory
+  std::size_t reserved = 0;          ///< bytes of it that the rings of hosts leave to the caller
   bool measure = true;               ///< measure rates before planning; false: `rates`
   PairRates rates = {};              ///< rates if `measure` is false
 };

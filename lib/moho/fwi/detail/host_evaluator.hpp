@@ -155,7 +155,8 @@ void HostEvaluator<T, Dim, Memory, Gradients>::check_host(const ObjectivePlan& p
   if (volumes + search + plan.data_bytes <= plan.budget) return;
   const ArgumentNames& names = m_options.names;
   throw InputError(concat(
-      volumes > 0.0 ? concat(names("source_field random"), ": on the host its volumes take ",
+      volumes > 0.0 ? concat(names("source_field random"), ": on the host its volumes",
+                             is_host_memory<Memory> ? " and rings of planes" : "", " take ",
                              format_bytes(volumes), " and the search ")
                     : concat(names("devices"), " is ", m_options.devices_text(),
                              ": on the host the search takes "),

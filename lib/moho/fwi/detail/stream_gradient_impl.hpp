@@ -44,6 +44,7 @@ stream::ReversedPairOptions<Dim> StreamedGradients<T, Dim, Memory>::pair_options
   result.models = true;
   result.wishes = options.wishes;
   result.memory = options.memory;
+  result.reserved = options.reserved;
   result.measure = options.measure;
   result.rates.both = options.rates;
   return result;

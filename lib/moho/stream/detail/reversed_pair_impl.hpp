@@ -62,10 +62,10 @@ ReversedPair<T, Dim, Memory>::ReversedPair(const InstanceOf<Memory>& exec, const
     return m_plan.device_bytes * devices;
   };
   std::size_t rings = plan();
-  if (rings > 0 && wishes.device_memory == 0 && m_plan.host_bytes < there &&
-      m_plan.host_bytes + rings > there) {
+  const std::size_t others = m_plan.host_bytes + options.reserved;
+  if (rings > 0 && wishes.device_memory == 0 && others < there && others + rings > there) {
     const auto devices = static_cast<std::size_t>(m_plan.shape.devices);
-    wishes.device_memory = (there - m_plan.host_bytes) / devices;
+    wishes.device_memory = (there - others) / devices;
     try {
       rings = plan();
     } catch (const MemoryError&) {  // no smaller rings: refused below
