@@ -8,7 +8,6 @@ import re
 import resource
 import signal
 import subprocess
-import time
 
 
 class EveryProgram:
@@ -304,12 +303,6 @@ class NothingIsLost:
                                    cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
         return process
-
-    def wait_for(self, process, condition):
-        while not condition():
-            if process.poll() is not None:
-                self.fail(f"the run ended before: {process.returncode}")
-            time.sleep(0.005)
 
     def test_signals(self):
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):

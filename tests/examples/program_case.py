@@ -137,6 +137,13 @@ class Case(unittest.TestCase):
         except (OSError, ValueError):
             return numbers
 
+    def wait_for(self, process, condition):
+        """Waits until a condition is true, which has to happen before the process ends."""
+        while not condition():
+            if process.poll() is not None:
+                self.fail(f"the run ended before: {process.returncode}")
+            time.sleep(0.005)
+
     def sanitized(self):
         """True if the program was built with the Address sanitizer."""
         with open(self.program, "rb") as file:

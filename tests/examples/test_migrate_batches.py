@@ -12,7 +12,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import support
 import test_migrate_shots
@@ -99,13 +98,7 @@ class Interrupted(support.Overflows, BatchCase):
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               env=environment) as process:
-            for _ in range(30000):
-                try:
-                    if len(self.summary("many").get("parts", [])) >= 2:
-                        break
-                except (FileNotFoundError, ValueError):
-                    pass
-                time.sleep(0.001)
+            self.wait_for(process, lambda: len(self.whole_parts("many")) >= 2)
             process.send_signal(signal.SIGKILL)
         self.assertNotEqual(self.summary("many")["state"], "done", "it was killed too late")
         _, text = self.succeed(*self.arguments, "--resume", out="many")

@@ -604,28 +604,22 @@ class Ranks(Case):
         self.assertIn("it was told to stop (SIGUSR1)", said)
 
     def test_a_kill_is_gone_on_with(self):
+        self.arguments[self.arguments.index("--time") + 1] = "2"  # shots that outlast the poll
         self.succeed(*self.arguments, out="one")
         process = self.start_ranks(2, *self.arguments, "--out", "many", stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
-        for _ in range(3000):
-            try:
-                with open(self.path("many/summary.json"), encoding="utf-8") as file:
-                    if len(json.load(file).get("parts", [])) >= 2:
-                        break
-            except (FileNotFoundError, ValueError):
-                pass
-            time.sleep(0.01)
+        self.wait_for(process, lambda: len(self.whole_parts("many")) >= 2)
         self.kill_ranks(process)
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             before = json.load(file)
         self.assertNotEqual(before["state"], "done", "it was killed too late")
+        earlier = self.whole_parts("many")
         folder, text = self.succeed(*self.arguments, "--resume", out="many", ranks=3)
         self.assertRegex(text, "[2-5] of 5 shots are complete")
         self.assert_same_files(self.results, "one", "many")
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             after = json.load(file)
         # the seconds of a shot are divided by the number of its ranks
-        earlier = self.whole_parts("many")
         seconds = sum(shot["seconds"] / (2 if shot["number"] in earlier else min(3, 5 - len(earlier)))
                       for shot in after["migrated"])
         self.assertAlmostEqual(after["run"]["seconds_of_legs"] / seconds, 1.0, delta=1e-9)
