@@ -203,6 +203,14 @@ class Case(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path(self.name + "_out/summary.json")))
         return done.stderr
 
+    @staticmethod
+    def numbers(text):
+        """Returns the numbers of a list such as "up to 3", "2, 4" or "3 to 5"."""
+        if text.startswith("up to "):
+            return list(range(1, int(text[6:]) + 1))
+        ends = [[int(end) for end in part.split(" to ")] for part in text.split(", ")]
+        return [number for part in ends for number in range(part[0], part[-1] + 1)]
+
     def on_host(self):
         """Returns the options of a run on the host, also in builds whose default is a device."""
         return ["--space", "openmp"] if "cuda" in self.spaces() else []

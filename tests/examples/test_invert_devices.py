@@ -320,6 +320,46 @@ class GradientsInSlabs(test_invert_waves.Case):
         )
 
 
+    def test_advice_works(self):
+        """Numbers and bytes of refusals suffice, and no other number does."""
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--space", "openmp", "--boundary", "sponge:16"]
+        listed = r"(?:allowed:|take --devices) ((?:up to )?\d+(?: to \d+)?(?:, \d+(?: to \d+)?)*)[,)]"
+        for field, devices, memory in (
+            ("auto", 31, None), ("random", 31, None), ("auto", 12, "900K"), ("stored", 2, "600K"),
+            ("auto", 12, "300K"), ("replay", 2, "300K"),
+        ):
+            with self.subTest(field=field, devices=devices, memory=memory):
+                def plan(devices, memory):
+                    limit = ["--device-memory", memory] if memory else []
+                    return [*asked, "--source-field", field, "--devices", str(devices), *limit, "--plan"]
+
+                message = self.refuse(plan(devices, memory), f"--devices is {devices}")
+                found = re.search(listed, message)
+                works = self.numbers(found[1]) if found else []
+                for number in range(2, 9):
+                    done = self.call(*plan(number, memory))
+                    self.assertEqual(done.returncode, 0 if number in works else 2, (number, message))
+                need = re.search(r"(?:with (\d+) )?each of them needs (\d+) KiB", message)
+                self.assertTrue(found or need, message)
+                if need:
+                    done = self.call(*plan(need[1] or devices, need[2] + "K"))
+                    self.assertEqual(done.returncode, 0, message + done.stderr)
+
+    def test_bytes_of_the_method(self):
+        """A refusal has the bytes of the method that was asked for."""
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--space", "openmp", "--boundary", "sponge:16"]
+        needs = []
+        for field in ("stored", "shell", "replay"):
+            more = ["--source-field", field, "--devices", "2", "--device-memory", "300K"]
+            message = self.refuse([*asked, *more], "each of them needs")
+            needs.append(int(re.search(r"needs (\d+) KiB", message)[1]))
+            text = self.plan("--space", "openmp", "--boundary", "sponge:16", *more[:-1], f"{needs[-1]}K")
+            self.assertIn(f"by {field}", text)
+            done = self.call(*asked, *more[:-1], f"{needs[-1] - 2}K", "--plan")
+            self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertEqual(len(set(needs)), 3, needs)
+
+
 class RanksOfShot(test_invert_waves.Case):
     """Ranks that compute each shot together, with the files of one rank."""
 
@@ -409,6 +449,16 @@ class RanksOfShot(test_invert_waves.Case):
             (["--ranks-per-shot", "0"], 2, "--ranks-per-shot"),
         ):
             self.refuse([*self.asked, *more], said, ranks=ranks)
+
+    def test_advice_on_streams_works(self):
+        asked = [*self.asked, "--boundary", "sponge:16", "--device-memory", "700K"]
+        two, one = (["--ranks-per-shot", n] for n in "21")
+        random = ["--source-field", "random"]
+        self.refuse([*asked, *two], "or --ranks-per-shot 1 and --source-field random, whose", ranks=2)
+        self.refuse([*asked, *two, *random], "or --ranks-per-shot 1, with which the gradient streams", ranks=2)
+        done = self.call(*asked, *one, *random, "--plan", ranks=2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("in a stream", done.stdout)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 #include <moho/core/error.hpp>
 #include <moho/stream/plan.hpp>
+#include <moho/stream/slab_plan.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,6 +41,24 @@ StreamRates host_rates() {
   StreamRates rates;
   rates.slabs = {{8, 1e8}, {64, 1e8}};
   return rates;
+}
+
+TEST(SlabPlan, NamesNumbersOfDevices) {
+  using moho::stream::device_numbers;
+  EXPECT_EQ(device_numbers({}), "none");
+  EXPECT_EQ(device_numbers({1}), "up to 1");
+  EXPECT_EQ(device_numbers({1, 2, 3}), "up to 3");
+  EXPECT_EQ(device_numbers({2}), "2");
+  EXPECT_EQ(device_numbers({1, 2, 4}), "1, 2, 4");
+  EXPECT_EQ(device_numbers({1, 2, 3, 6}), "1 to 3, 6");
+  EXPECT_EQ(device_numbers({4, 5, 8, 9, 10}), "4, 5, 8 to 10");
+}
+
+TEST(SlabPlan, RoundsBytesUp) {
+  using moho::stream::bytes_rounded_up;
+  EXPECT_EQ(bytes_rounded_up(1000.0), "1000 B");
+  EXPECT_EQ(bytes_rounded_up(20 * 1024.0 + 1.0), "21 KiB");
+  EXPECT_EQ(bytes_rounded_up(1.25 * 1024.0 * 1024.0), "1.3 MiB");
 }
 
 TEST(Plan, CutsDevicesIntoGroups) {

@@ -431,11 +431,16 @@ class ShotEvaluator {
   std::string streaming_advice() const {
     const bool limited = !is_host_memory<Memory> || m_options.device_memory > 0;
     if (!limited) return {};
+    // ranks that share a shot hold slabs of it
+    const std::string one =
+        m_options.ranks != nullptr ? concat(m_options.names("devices"), " 1") : "";
     if (m_options.source_field == SourceField::random) {
-      return concat(", or ", m_options.names("block"), " or ", m_options.names("updates"),
-                    ", with which the gradient streams");
+      return concat(
+          ", or ",
+          !one.empty() ? one : concat(m_options.names("block"), " or ", m_options.names("updates")),
+          ", with which the gradient streams");
     }
-    return concat(", or ", m_options.names("source_field random"),
+    return concat(", or ", one, one.empty() ? "" : " and ", m_options.names("source_field random"),
                   ", whose gradients stream planes of the model through ",
                   m_options.names("device_memory"));
   }

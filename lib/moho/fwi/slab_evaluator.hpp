@@ -7,6 +7,7 @@
 #include <moho/fwi/detail/host_evaluator.hpp>
 #include <moho/fwi/slab_gradient.hpp>
 #include <moho/stream/device_count.hpp>
+#include <moho/stream/slab_plan.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -88,6 +89,28 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
     const double image = lag * static_cast<double>(m_options.lags->count());
     return this->lags_sum_bytes() > 0.0 ? this->lags_sum_bytes() + image : 2.0 * image;
   }
+  // Returns the bytes of a method for the source wavefield; automatic: the least.
+  static double source_bytes(SourceField method, const SlabGradientBytes& bytes) {
+    return method == SourceField::stored   ? bytes.source.stored
+           : method == SourceField::random ? bytes.source.random
+           : method == SourceField::replay ? bytes.source.replay
+           : method == SourceField::boundary_shell
+               ? bytes.source.shell
+               : std::min(bytes.source.shell, bytes.source.replay);
+  }
+  // Returns why a number of slabs does not fit; empty if it fits.
+  std::string obstacle(const Gradients& gradients, SourceField requested, int devices) const {
+    if (m_options.lags && m_options.lags->x > gradients.max_lag(devices)) {
+      return concat("the largest of ", m_options.names("lags"), " along x is ",
+                    gradients.max_lag(devices));
+    }
+    const auto room = static_cast<double>(device_budget(gradients, devices));
+    const SlabGradientBytes bytes = bytes_of(gradients, devices);
+    if (method_for(requested, bytes, room) != SourceField::automatic) return {};
+    return concat("each of them needs ",
+                  stream::bytes_rounded_up(bytes.fixed + source_bytes(requested, bytes)),
+                  " for its slab (allowed: ", format_bytes(room), ")");
+  }
   // Returns the memory of the host besides data and slabs: search, extended images, traces of all
   // slabs, and misfits of devices.
   double host_bytes(const Gradients& gradients) const {
@@ -99,19 +122,21 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
   void with_image(const Model& model, const Lags& lags, const Work& work);
   void plan_lags(ObjectivePlan& plan) const;
   [[noreturn]] void refuse_devices(SourceField requested, double room) const;
+  std::string other_devices(SourceField requested) const;
   SourceField method_for(SourceField requested, const SlabGradientBytes& bytes, double room) const;
-  std::size_t device_budget(const Gradients& gradients) const;
+  std::size_t device_budget(const Gradients& gradients, int devices) const;
 
   SourceField m_method = SourceField::boundary_shell;
   int m_devices = this->m_options.devices;  ///< 0: not yet chosen
 };
 
-// Returns the bytes that each device may use.
+// Returns the bytes that each of some devices may use.
 template <class T, int Dim, class Memory>
-std::size_t SlabEvaluator<T, Dim, Memory>::device_budget(const Gradients& gradients) const {
+std::size_t SlabEvaluator<T, Dim, Memory>::device_budget(const Gradients& gradients,
+                                                         int devices) const {
   if constexpr (is_host_memory<Memory>) {
     // all slabs of a process share the memory of the host with its other arrays
-    const int sharing = m_options.ranks != nullptr ? 1 : gradients.devices();
+    const int sharing = m_options.ranks != nullptr ? 1 : devices;
     const std::size_t all = memory_budget(m_exec, m_options.rest_of_memory());
     const auto others = static_cast<std::size_t>(host_bytes(gradients) + this->data_bytes());
     const std::size_t each = (all - std::min(all, others)) / static_cast<std::size_t>(sharing);
@@ -139,30 +164,39 @@ SourceField SlabEvaluator<T, Dim, Memory>::method_for(SourceField requested,
   return SourceField::automatic;
 }
 
+// Returns advice that names the other numbers of devices that suffice; empty without one.
+template <class T, int Dim, class Memory>
+std::string SlabEvaluator<T, Dim, Memory>::other_devices(SourceField requested) const {
+  const Gradients& gradients = *m_gradients;
+  const bool ranks = m_options.ranks != nullptr;
+  const std::int64_t most = gradients.planes().back().end;
+  std::vector<std::int64_t> numbers;
+  for (int n = 2; n <= most; ++n) {
+    if (gradients.possible(n) && obstacle(gradients, requested, n).empty()) numbers.push_back(n);
+  }
+  if (numbers.empty()) return {};
+  const int accessible =
+      is_host_memory<Memory> || ranks ? static_cast<int>(most) : stream::device_count(m_device);
+  if (numbers.front() > accessible) {
+    return concat("a process with ", numbers.front(), " devices or more, ");
+  }
+  return concat(m_options.names("devices"), " ", stream::device_numbers(numbers),
+                ranks ? " with a multiple of as many ranks, " : ", ");
+}
+
 // Throws SlabsDoNotFit. \param room bytes of a device
 template <class T, int Dim, class Memory>
 void SlabEvaluator<T, Dim, Memory>::refuse_devices(SourceField requested, double room) const {
-  const Gradients& gradients = *m_gradients;
-  const int devices = gradients.devices();
-  const SlabGradientBytes bytes = bytes_of(gradients, devices);
-  int least = devices + 1;
-  constexpr int most = 1024;
-  const auto suffices = [&](int n) {
-    return method_for(requested, bytes_of(gradients, n), room) != SourceField::automatic;
-  };
-  while (least < most && !suffices(least)) ++least;
-  const double source = requested == SourceField::random
-                            ? bytes.source.random
-                            : std::min(bytes.source.shell, bytes.source.replay);
-  throw SlabsDoNotFit(concat(
-      m_options.names("devices"), " is ", devices, ": each of them needs ",
-      format_bytes(bytes.fixed + source), " for its slab (allowed: ", format_bytes(room),
-      "): take ",
-      least < most && !is_host_memory<Memory> ? concat("at least ", least, " devices, ") : "",
-      m_options.lags ? concat("fewer ", m_options.names("lags"), ", ") : "",
-      "fewer receivers or steps, a coarser grid, or more memory (",
-      is_host_memory<Memory> ? concat(m_options.names("memory"), ", ") : "",
-      m_options.names("device_memory"), ")", this->streaming_advice()));
+  const int devices = m_gradients->devices();
+  const SlabGradientBytes bytes = bytes_of(*m_gradients, devices);
+  throw SlabsDoNotFit(concat(m_options.names("devices"), " is ", devices, ": each of them needs ",
+                             stream::bytes_rounded_up(bytes.fixed + source_bytes(requested, bytes)),
+                             " for its slab (allowed: ", format_bytes(room), "): take ",
+                             other_devices(requested),
+                             m_options.lags ? concat("fewer ", m_options.names("lags"), ", ") : "",
+                             "fewer receivers or steps, a coarser grid, or more memory (",
+                             is_host_memory<Memory> ? concat(m_options.names("memory"), ", ") : "",
+                             m_options.names("device_memory"), ")", this->streaming_advice()));
 }
 
 // Plans the extended image.
@@ -194,7 +228,7 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
   plan.host_bytes = host_bytes(gradients);
   this->check_host(plan, 0.0, plan.host_bytes - host_image_bytes());
   plan_lags(plan);
-  auto room = static_cast<double>(device_budget(gradients));
+  auto room = static_cast<double>(device_budget(gradients, devices));
   if (m_options.ranks != nullptr) {
     room = static_cast<double>(m_options.ranks->least(static_cast<std::int64_t>(room)));
   }
@@ -203,10 +237,7 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
   if (m_method == SourceField::automatic) refuse_devices(requested, room);
   gradients.set_source_field(m_method);
   plan.source_field = m_method;
-  plan.source_bytes = m_method == SourceField::stored   ? bytes.source.stored
-                      : m_method == SourceField::replay ? bytes.source.replay
-                      : m_method == SourceField::random ? bytes.source.random
-                                                        : bytes.source.shell;
+  plan.source_bytes = source_bytes(m_method, bytes);
   plan.fixed_bytes = bytes.fixed;
   plan.budget = room;
   plan.slabs = {};
@@ -289,7 +320,17 @@ std::unique_ptr<SlabGradients<T, Dim, Memory>> SlabEvaluator<T, Dim, Memory>::ma
   const auto with = [&](int devices) {
     o.devices = devices;
     o.ranks = m_options.ranks;
-    return std::make_unique<Gradients>(m_device, m_grid, stepped, m_input.data.shots, o);
+    try {
+      return std::make_unique<Gradients>(m_device, m_grid, stepped, m_input.data.shots, o,
+                                         [this](const Gradients& gradients, int slabs) {
+                                           return obstacle(gradients, m_options.source_field,
+                                                           slabs);
+                                         });
+    } catch (const TooManySlabs& error) {
+      // of one process, random layers may stream
+      if (error.fits() || m_options.source_field != SourceField::random) throw;
+      throw SlabsDoNotFit(error.what());
+    }
   };
   if (m_options.ranks != nullptr) m_devices = m_options.ranks->size();
   auto result = with(m_devices > 0 ? m_devices : 2);
@@ -299,7 +340,8 @@ std::unique_ptr<SlabGradients<T, Dim, Memory>> SlabEvaluator<T, Dim, Memory>::ma
     m_devices = 2;
     while (m_devices < accessible &&
            method_for(m_options.source_field, bytes_of(*result, m_devices),
-                      static_cast<double>(device_budget(*result))) == SourceField::automatic) {
+                      static_cast<double>(device_budget(*result, m_devices))) ==
+               SourceField::automatic) {
       ++m_devices;
     }
     if (m_devices > 2) result = with(m_devices);

@@ -11,6 +11,7 @@
 #include <moho/snapshot/checkpoint_store.hpp>
 #include <moho/snapshot/stores.hpp>
 #include <moho/stream/kernel/grid_parts.hpp>
+#include <moho/stream/slab_plan.hpp>
 #include <moho/wave/source_term.hpp>
 
 #include <algorithm>
@@ -41,6 +42,20 @@ struct SlabGradientOptions {
   int devices = 2;                    ///< devices of this process, 1 or more
   /// Processes with a slab each, instead of devices; null: this process has all slabs.
   stream::StreamRanks* ranks = nullptr;
+};
+
+/// \brief Reports that slabs have too few planes.
+///
+/// Its text names the numbers of slabs that SlabMemoryCheck allows.
+class TooManySlabs : public InputError {
+ public:
+  /// \param fits false if the memory holds no number of slabs that have the planes
+  TooManySlabs(const std::string& text, bool fits) : InputError(text), m_fits(fits) {}
+  /// Returns false if the memory holds no number of slabs that have the planes.
+  bool fits() const { return m_fits; }
+
+ private:
+  bool m_fits;
 };
 
 /// Options of SlabGradients::add().
@@ -74,6 +89,8 @@ struct SlabGradientBytes {
 template <class T, int Dim, class Memory>
 class SlabGradients {
  public:
+  /// Returns the text of an error if a number of slabs does not have the memory; else nothing.
+  using SlabMemoryCheck = std::function<std::string(const SlabGradients&, int slabs)>;
   /// Model on the host, without layers.
   using HostModel = wave::Model<T, Dim, Kokkos::HostSpace>;
   /// Returns the misfit function of a shot for an instance; all slabs compute it.
@@ -85,13 +102,17 @@ class SlabGradients {
   /// \param model initial model; it determines the medium and the layers of all models
   /// \param shots shots of all calls
   /// \param options steps, faces, devices
-  /// \throws InputError for more devices than the process accesses, more slabs than planes permit,
-  /// and as ShotGradients
+  /// \param check of the numbers of slabs that TooManySlabs names
+  /// \throws InputError for more devices than the process accesses, and as ShotGradients;
+  /// TooManySlabs for more slabs than planes permit
   SlabGradients(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const HostModel& model,
-                const std::vector<wave::Shot<Dim>>& shots, const SlabGradientOptions<Dim>& options);
+                const std::vector<wave::Shot<Dim>>& shots, const SlabGradientOptions<Dim>& options,
+                const SlabMemoryCheck& check = {});
 
   /// Returns the number of slabs.
-  int devices() const { return static_cast<int>(m_own.size()); }
+  int devices() const { return m_options.devices; }
+  /// Returns true if the planes suffice for a number of slabs.
+  bool possible(int slabs) const;
   /// Returns the planes of each slab, of the grid with layers.
   const std::vector<PlaneRange>& planes() const { return m_own; }
   /// Returns the memory of the largest slab. \param devices number of slabs
@@ -103,7 +124,10 @@ class SlabGradients {
   ///
   /// Products of a lag read nodes of the two neighbours of a slab, so that it is at most the planes
   /// of the model in each slab between two others, and half of the model.
-  std::int64_t max_lag() const;
+  std::int64_t max_lag() const { return max_lag(m_own); }
+  /// \overload
+  /// \param slabs number of slabs, possible()
+  std::int64_t max_lag(int slabs) const { return max_lag(parts_of(slabs)); }
   /// Returns the ranks of the slabs; null: one process has all.
   stream::StreamRanks* ranks() const { return m_options.ranks; }
   /// Returns the instances of the devices of this process.
@@ -112,7 +136,7 @@ class SlabGradients {
   std::int64_t product_interval() const { return m_options.product_interval; }
 
   /// Sets the method of the source wavefield. \throws InputError for `automatic`, and for `random`
-  /// without source_faces or with too few planes in a slab
+  /// without source_faces
   void set_source_field(SourceField method);
   /// Sets the model, whose fields must stay unchanged until the next call; the first call allocates
   /// all arrays. Sums are unchanged.
@@ -185,8 +209,11 @@ class SlabGradients {
   const Instance<Memory>& exec(std::size_t g) const { return m_parts->instance(g); }
   void begin(std::size_t g, const wave::Shot<Dim>& shot, const std::string& prefix);
   wave::PropagatorOptions<Dim> random_options() const;
-  std::vector<PlaneRange> random_parts() const;
+  void plan_random(const std::vector<wave::Shot<Dim>>& shots);
+  std::vector<PlaneRange> random_parts(const std::vector<PlaneRange>& own) const;
   std::vector<PlaneRange> parts_of(std::int64_t slabs) const;
+  std::int64_t max_lag(const std::vector<PlaneRange>& own) const;
+  [[noreturn]] void refuse_slabs(const SlabMemoryCheck& check) const;
   void begin_random(std::size_t g, const wave::Shot<Dim>& shot, const SlabShotOptions& options);
   std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> make_store(std::size_t g);
   // Planes of the model in a slab.

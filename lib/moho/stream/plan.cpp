@@ -68,14 +68,6 @@ double in_core_rate(const StreamRates& rates) {
 // Returns the seconds of a transfer; a rate of 0 means no transfer.
 double seconds_of(double bytes, double rate) { return rate > 0.0 ? bytes / rate : 0.0; }
 
-// Returns bytes as text, rounded up so that the printed amount suffices.
-std::string rounded_up(double bytes) {
-  double unit = 1.0;
-  while (bytes / unit >= 1024.0) unit *= 1024.0;
-  const double digit = unit * (bytes / unit < 10.0 ? 0.1 : 1.0);
-  return format_bytes(std::ceil(bytes / digit) * digit);
-}
-
 std::string rate_text(double rate) { return concat(significant(rate / 1e9, 3), " Gpoints/s"); }
 
 // Returns the nodes per second of all chains of a plan.
@@ -395,12 +387,12 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
     least.lag = wishes.lag;
     least.devices = 1;
     const std::size_t bytes = need.device_bytes(least, false);
-    throw MemoryError(concat(
-        "a device memory of ", format_bytes(static_cast<double>(budget)),
-        " does not hold the planes of one stage (needed: ", rounded_up(static_cast<double>(bytes)),
-        " or more",
-        wishes.block > 0 || wishes.updates > 0 ? " with this block and these updates" : "",
-        "): give more, or exchange the axes so that planes are smaller"));
+    throw MemoryError(
+        concat("a device memory of ", format_bytes(static_cast<double>(budget)),
+               " does not hold the planes of one stage (needed: ",
+               bytes_rounded_up(static_cast<double>(bytes)), " or more",
+               wishes.block > 0 || wishes.updates > 0 ? " with this block and these updates" : "",
+               "): give more, or exchange the axes so that planes are smaller"));
   }
   StreamPlan best = longest_or_much_faster_chains(plans);
   best.shape.lag = Schedule(best.shape).shape().lag;
@@ -506,6 +498,29 @@ std::string SlabPlan::text() const {
                 " planes of the largest shot, up to ",
                 format_bytes(static_cast<double>(max_bytes())), " on each ", each,
                 " with snapshots");
+}
+
+std::string device_numbers(const std::vector<std::int64_t>& numbers) {
+  if (numbers.empty()) return "none";
+  if (numbers.back() == static_cast<std::int64_t>(numbers.size()) && numbers.front() == 1) {
+    return concat("up to ", numbers.back());
+  }
+  std::string all;
+  for (std::size_t first = 0; first < numbers.size();) {
+    std::size_t last = first;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    all += concat(first == 0 ? "" : ", ", numbers[first]);
+    if (last > first) all += concat(last > first + 1 ? " to " : ", ", numbers[last]);
+    first = last + 1;
+  }
+  return all;
+}
+
+std::string bytes_rounded_up(double bytes) {
+  double unit = 1.0;
+  while (bytes / unit >= 1024.0) unit *= 1024.0;
+  const double digit = unit * (bytes / unit < 10.0 ? 0.1 : 1.0);
+  return format_bytes(std::ceil(bytes / digit) * digit);
 }
 
 }  // namespace moho::stream

@@ -24,4 +24,11 @@ struct SlabPlan {
   std::string text() const;
 };
 
+/// Returns numbers of devices as text: "up to 4" from 1 on, "3 to 5", "2, 4", "none".
+/// \param numbers ascending
+std::string device_numbers(const std::vector<std::int64_t>& numbers);
+
+/// Returns bytes as text of two or three digits that is not less than they are.
+std::string bytes_rounded_up(double bytes);
+
 }  // namespace moho::stream

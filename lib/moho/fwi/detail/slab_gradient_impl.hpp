@@ -86,7 +86,8 @@ template <class T, int Dim, class Memory>
 SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                              const HostModel& model,
                                              const std::vector<wave::Shot<Dim>>& shots,
-                                             const SlabGradientOptions<Dim>& options)
+                                             const SlabGradientOptions<Dim>& options,
+                                             const SlabMemoryCheck& check)
     : m_grid(grid), m_medium(model.medium()), m_options(options) {
   if (options.ranks != nullptr) m_options.devices = options.ranks->size();
   const int slabs = m_options.devices;
@@ -98,13 +99,6 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
   m_interior = scheme.interior();
   m_need = stream::detail::stream_need<T, Dim, Memory>(scheme, stream::VolumeShape<T, Dim>(scheme),
                                                        shots);
-  m_own = stream::equal_parts(m_extended.extents[0], slabs, m_need.shape.beyond());
-  if (parts_of(slabs).empty()) {
-    int most = slabs - 1;
-    while (most > 1 && parts_of(most).empty()) --most;
-    throw InputError(concat("devices is ", slabs, " (allowed: up to ", most,
-                            ", so that each has planes of the model besides those of layers)"));
-  }
   std::int64_t receivers = 0;
   for (const auto& shot : shots) {
     receivers = std::max(receivers, static_cast<std::int64_t>(shot.receivers.size()));
@@ -125,19 +119,62 @@ SlabGradients<T, Dim, Memory>::SlabGradients(const InstanceOf<Memory>& exec, con
     }
     return bytes;
   };
-  if (!options.source_faces) return;
+  if (options.source_faces) plan_random(shots);
+  if (!possible(slabs)) refuse_slabs(check);
+  m_own = parts_of(slabs);
+}
+
+// Plans the separate source wavefield.
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::plan_random(const std::vector<wave::Shot<Dim>>& shots) {
+  const wave::Scheme<T, Dim, Memory> scheme(m_instances.front(), m_extended, m_medium, m_limits,
+                                            m_options.propagator);
   const wave::PropagatorOptions<Dim> random = random_options();
   const wave::Scheme<T, Dim, Memory> with_layers(m_instances.front(),
-                                                 wave::extended_grid(grid, random.boundaries),
+                                                 wave::extended_grid(m_grid, random.boundaries),
                                                  m_medium, m_limits, random);
   const auto need = stream::detail::stream_need<T, Dim, Memory>(
       with_layers, stream::VolumeShape<T, Dim>(with_layers), shots);
   m_random_beside = std::max<std::int64_t>(m_need.shape.beyond(), need.shape.beyond());
-  m_bytes = [bytes_of, scheme, with_layers, need, beside = m_random_beside](int devices) {
+  m_bytes = [bytes_of = m_bytes, scheme, with_layers, need, beside = m_random_beside](int devices) {
     SlabGradientBytes bytes = bytes_of(devices);
     bytes.source.random += detail::random_source_bytes(scheme, with_layers, need, beside, devices);
     return bytes;
   };
+}
+
+template <class T, int Dim, class Memory>
+bool SlabGradients<T, Dim, Memory>::possible(int slabs) const {
+  const std::vector<PlaneRange> own = parts_of(slabs);
+  if (own.empty()) return false;
+  return slabs == 1 || !m_options.source_faces ||
+         stream::detail::thinnest_part(random_parts(own)) >= m_random_beside;
+}
+
+// Throws TooManySlabs.
+template <class T, int Dim, class Memory>
+void SlabGradients<T, Dim, Memory>::refuse_slabs(const SlabMemoryCheck& check) const {
+  const int slabs = m_options.devices;
+  int most = 1;
+  std::string obstacle;
+  std::vector<std::int64_t> numbers;
+  for (int n = 1; n < slabs; ++n) {
+    if (!possible(n)) continue;
+    most = n;
+    obstacle = check ? check(*this, n) : std::string();
+    if (obstacle.empty()) numbers.push_back(n);
+  }
+  const std::int64_t beside = m_need.shape.beyond();
+  throw TooManySlabs(concat("devices is ", slabs, " (allowed: ",
+                            numbers.empty() ? concat("none of the numbers up to ", most)
+                                            : stream::device_numbers(numbers),
+                            ", so that each has ", beside, " planes of the ", m_extended.extents[0],
+                            ", and planes of the model besides those of layers",
+                            m_options.source_faces ? concat(", and ", m_random_beside,
+                                                            " planes or more with random layers)")
+                                                   : ")",
+                            numbers.empty() ? concat(": with ", most, " ", obstacle) : ""),
+                     !numbers.empty());
 }
 
 // Returns the options of the propagator of the separate source wavefield.
@@ -149,18 +186,19 @@ wave::PropagatorOptions<Dim> SlabGradients<T, Dim, Memory>::random_options() con
   return result;
 }
 
-// Returns the planes of the slabs in the grid with random layers.
+// Returns the planes of slabs in the grid with random layers.
 template <class T, int Dim, class Memory>
-std::vector<PlaneRange> SlabGradients<T, Dim, Memory>::random_parts() const {
+std::vector<PlaneRange> SlabGradients<T, Dim, Memory>::random_parts(
+    const std::vector<PlaneRange>& own) const {
   const wave::Boundaries<Dim>& faces = *m_options.source_faces;
-  return stream::parts_with_layers(m_own, faces.lower[0].layer() - m_interior.lower[0],
-                                   wave::extended_grid(m_grid, faces).extents[0], m_random_beside,
-                                   [this](std::int64_t slabs) { return parts_of(slabs); });
+  return stream::detail::shifted_parts(own, faces.lower[0].layer() - m_interior.lower[0],
+                                       wave::extended_grid(m_grid, faces).extents[0]);
 }
 
-// Returns the planes of slabs; empty if a slab has no planes of the model.
+// Returns the planes of slabs; empty if a slab has too few, or none of the model.
 template <class T, int Dim, class Memory>
 std::vector<PlaneRange> SlabGradients<T, Dim, Memory>::parts_of(std::int64_t slabs) const {
+  if (m_extended.extents[0] / slabs < m_need.shape.beyond()) return {};
   const std::vector<PlaneRange> own =
       stream::equal_parts(m_extended.extents[0], slabs, m_need.shape.beyond());
   const bool possible = std::all_of(own.begin(), own.end(), [this](const PlaneRange& slab) {
@@ -180,11 +218,8 @@ void SlabGradients<T, Dim, Memory>::set_source_field(SourceField method) {
     throw InputError(concat("source_field is ", to_string(method),
                             " (allowed with slabs: shell, random, stored, replay)"));
   }
-  if (method == SourceField::random) {
-    if (!m_options.source_faces) {
-      throw InputError("source_field is random (allowed: with source_faces): give the faces");
-    }
-    random_parts();  // checks the planes
+  if (method == SourceField::random && !m_options.source_faces) {
+    throw InputError("source_field is random (allowed: with source_faces): give the faces");
   }
   m_source_field = method;
   const SourceFieldBytes source = bytes(devices()).source;
@@ -312,7 +347,7 @@ ShotGradientReport<Dim> SlabGradients<T, Dim, Memory>::add(const wave::Shot<Dim>
   std::vector<Totals> totals(m_slabs.size());
   const bool random = m_source_field == SourceField::random;
   if (random && !m_random_parts) {
-    m_random_parts = std::make_unique<Parts>(*m_parts, random_parts(), m_random_beside);
+    m_random_parts = std::make_unique<Parts>(*m_parts, random_parts(m_own), m_random_beside);
   }
   m_parts->run([&](std::size_t g) {
     const Instance<Memory>& exec = this->exec(g);
@@ -395,10 +430,10 @@ wave::Traces<T> SlabGradients<T, Dim, Memory>::model(const wave::Shot<Dim>& shot
 }
 
 template <class T, int Dim, class Memory>
-std::int64_t SlabGradients<T, Dim, Memory>::max_lag() const {
+std::int64_t SlabGradients<T, Dim, Memory>::max_lag(const std::vector<PlaneRange>& own) const {
   std::int64_t most = (m_grid.extents[0] - 1) / 2;
-  for (std::size_t g = 1; g + 1 < m_own.size(); ++g) {
-    most = std::min(most, model_planes(g).count());
+  for (std::size_t g = 1; g + 1 < own.size(); ++g) {
+    most = std::min(most, stream::model_planes(own[g], m_interior).count());
   }
   return most;
 }
