@@ -138,6 +138,7 @@ class Program {
           [&] { with_options(m_job, [&] { migration->migrate_each(next, read, take); }); });
       const PhaseTimes phases = migration->phases();
       for (const auto& [phase, seconds] : phases.phases()) times.add(phase, seconds);
+      if (!m_plan.slabs.empty()) m_session.summary["devices"] = slabs_json(migration->plan().slabs);
     }
     m_session.computed(times);
   }
@@ -273,7 +274,6 @@ class Program {
     }
     summary["at_once"] = plan.concurrent_shots;
     summary["batch_size"] = plan.batch_size;
-    if (!plan.slabs.empty()) summary["devices"] = slabs_json(plan.slabs);
     if (!plan.stream.empty()) {
       summary["stream"] = stream_json(plan.stream_plan);
       summary["stream"]["binds"] = plan.stream_plan.forecast.binds;

@@ -183,6 +183,40 @@ class DevicePlan(test_model_waves.Case):
                                devices["predicted"]["points_per_second"], delta=1e-9)
         self.assertIn("% of the rate predicted", r.text)
 
+    def test_slabs_of_a_domain(self):
+        """Plan and summary have the largest slabs that the boxes of shots cut, and the nodes stepped."""
+        section = ["--vp", "2000", "--shape", "401,41", "--spacing", "10", "--time", "0.4", "--source",
+                   "203,33", "--receivers", "300,20", "--snapshot-every", "0", *self.on_host(), "--devices",
+                   "2"]
+        equal = self.model(*section, out="equal").summary["devices"]
+        for method in ("layers", "eikonal"):
+            cut = self.model(*section, "--expand", method, out="cut").summary
+            devices, part = cut["devices"], cut["run"]["expand"]["part_stepped"]
+            self.assertLess(devices["planes"][0], 0.7 * equal["planes"][0])
+            more = devices["bytes_on_each"] / equal["bytes_on_each"]
+            self.assertAlmostEqual(more, max(devices["planes"]) / max(equal["planes"]), delta=0.1 * more)
+            for one, nodes in ((equal, 1.0), (devices, part)):
+                predicted = one["predicted"]
+                points = predicted["points_per_second"] * predicted["seconds_a_shot"]
+                steps = cut["scheme"]["steps"]
+                whole = np.prod(cut["model"]["shape_with_layers"]) * steps
+                self.assertAlmostEqual(points / whole, nodes, delta=1e-3)
+            done = self.call(*section, "--expand", method, "--plan")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            text = re.search(r"2 devices together \((\S+ \S+) on each\)", done.stdout)[1]
+            number, unit = text.split()
+            printed = float(number) * {"KiB": 1024, "MiB": 1024**2}[unit]
+            self.assertAlmostEqual(devices["bytes_on_each"] / printed, 1.0, delta=0.06)
+
+    def test_the_largest_slab_of_several_shots(self):
+        """The memory is that of the shot whose cut is most to one side."""
+        section = ["--vp", "2000", "--shape", "401,41", "--spacing", "10", "--time", "0.4",
+                   "--snapshot-every", "0", *self.on_host(), "--devices", "2", "--expand", "layers"]
+        middle, side, both = (self.model(*section, "--source", source, out="several").summary["devices"]
+                              for source in ("2003,33", "203,33", "203,33; 2003,33"))
+        self.assertGreater(side["bytes_on_each"], middle["bytes_on_each"])
+        self.assertEqual(both["bytes_on_each"], side["bytes_on_each"])
+
 
 class RanksOfShot(test_model_waves.Case):
     """Ranks that step each shot together."""
@@ -282,6 +316,28 @@ class RanksOfShot(test_model_waves.Case):
         self.assertEqual(several.returncode, 1, several.stderr)
         said = [line for line in several.stderr.splitlines() if line.startswith("model_waves: ")]
         self.assertEqual(said, one.stderr.splitlines(), several.stderr)
+
+    def test_memory_chooses_ranks(self):
+        """Ranks of a shot are as many as have the memory, with the files of one rank."""
+        asked = ["--vp", "2000", "--shape", "801,401", "--spacing", "10", "--wavelet", "ricker:8", "--time",
+                 "0.05", "--source", "3000,100; 4000,100", "--receivers", "0,20:8000,20:5",
+                 "--snapshot-every", "0", "--space", "serial"]
+        self.refuse([*asked, "--memory", "5M"], "--memory")
+        self.succeed(*asked, out="one")
+        for memory, number in (("5M", 2), ("50M", 1)):
+            self.succeed(*asked, "--memory", memory, "--ranks-per-shot", "auto", out="several", ranks=2)
+            self.assert_same_files(["gather_0001.npy", "gather_0002.npy", "gather.sgy"], "one", "several")
+            self.assertEqual(self.summary("several").get("devices", {}).get("count", 1), number)
+        self.refuse([*asked, "--memory", "2M", "--ranks-per-shot", "auto"], "--memory", ranks=2)
+
+    def test_a_divided_shot_is_alone(self):
+        """--at-once is obeyed, or a note says that it is not."""
+        asked = [*self.survey, *self.on_host(), "--at-once", "2", "--ranks-per-shot", "auto", "--plan"]
+        for ranks, said in ((3, False), (4, True)):
+            done = self.call(*asked, ranks=ranks)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("note: --at-once 2 has no effect" in done.stdout, said, done.stdout)
+            self.assertIn("1 shot at once" if said else "2 shots at once", done.stdout)
 
     def test_refusals(self):
         host = [*self.survey, *self.on_host()]

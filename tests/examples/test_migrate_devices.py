@@ -220,7 +220,7 @@ class Slabs(test_migrate_shots.Case):
         for more, *words in (
             (["--expand", "amplitude"], "--devices is 2 (allowed: 1 with the domain amplitude)"),
             (["--at-once", "2"], "--devices 2 and --at-once 2 (allowed together: 1)"),
-            (["--snapshots", "replay", "--device-memory", "390K"], "--devices is 2 (allowed: ", " or more)"),
+            (["--snapshots", "replay", "--device-memory", "390K"], "--devices is 2 (allowed: 6, 7)"),
         ):
             with self.subTest(more=more):
                 self.refuse([*two, *more], *words)
@@ -239,6 +239,59 @@ class Slabs(test_migrate_shots.Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("no slabs: offsets: the largest half offset is 30 nodes", done.stdout)
             self.assertIn("devices in a chain", done.stdout)
+
+
+    def test_advice_works(self):
+        """Numbers and bytes of refusals suffice, and no other number does."""
+        if self.spaces()[0] == "cuda":
+            self.skipTest("devices have more memory")
+        asked = ["--vp", "smooth.npy", *self.survey, *self.asked, "--boundary", "cpml:20"]
+        listed = r"\(allowed: ((?:up to )?\d+(?: to \d+)?(?:, \d+(?: to \d+)?)*)[,)]"
+        for method, devices, memory in (
+            ("auto", 60, None), ("replay", 14, "400K"), ("replay", 2, "400K"), ("device", 2, "350K"),
+            ("replay", 2, "100K"), ("boundary", 60, "100K"), ("auto", 2, "100K"), ("random", 60, "100K"),
+        ):
+            with self.subTest(method=method, devices=devices, memory=memory):
+                def plan(devices, memory):
+                    limit = ["--device-memory", memory] if memory else []
+                    return [*asked, "--snapshots", method, "--devices", str(devices), *limit, "--plan"]
+
+                message = self.refuse(plan(devices, memory), "devices")
+                found = re.search(listed, message)
+                works = self.numbers(found[1]) if found else []
+                for number in range(2, 13):
+                    done = self.call(*plan(number, memory))
+                    self.assertEqual(done.returncode, 0 if number in works else 2, (number, message))
+                needs = [(need[1], need[2]) for need in
+                         re.finditer(r"needed on each of (\d+) devices: ([\d.]+ [KM])", message)]
+                needs += [(devices, need[1]) for need in re.finditer(r"\(needed: ([\d.]+ [KM])iB or more", message)]
+                self.assertTrue(found or needs, message)
+                for count, need in needs:
+                    done = self.call(*plan(count, need.replace(" ", "")))
+                    self.assertEqual(done.returncode, 0, message + done.stderr)
+
+    def test_slabs_of_a_domain(self):
+        """Plan and summary have the slabs that the boxes of shots cut, and the nodes that are stepped."""
+        if self.spaces()[0] == "cuda":
+            self.skipTest("forecasts of small grids")
+        for name in ("smooth.npy", "true.npy"):
+            self.save(name, np.repeat(np.load(self.path(name))[:1], 401, axis=0))
+        asked = [*self.shots, "--space", "serial", *self.sponge, "--snapshots", "replay", "--devices", "2"]
+        asked[asked.index("303,20:900,20:2")] = "300,20"
+        planes, seconds = [], []
+        for method in ("none", "layers"):
+            done = self.call("--vp", "smooth.npy", *self.survey, *asked, "--expand", method, "--plan",
+                             environment={"OMP_NUM_THREADS": "1"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            planes.append(re.search(r"slabs on 2 devices: (\d+), (\d+) planes", done.stdout).groups())
+            seconds.append(float(re.search(r"\ntime +about (\S+) s", done.stdout)[1]))
+        self.assertLess(int(planes[1][0]), 0.7 * int(planes[0][0]))
+        self.assertLess(seconds[1], 0.7 * seconds[0])
+        equal = self.migrate(*asked, out="equal").summary["devices"]
+        cut = self.migrate(*asked, "--expand", "layers", out="cut").summary
+        self.assertEqual(cut["devices"]["planes"], [int(count) for count in planes[1]])
+        self.assertEqual(cut["devices"]["planes"], cut["migrated"][0]["slab_planes"])
+        self.assertGreater(cut["devices"]["bytes_on_each"], 1.2 * equal["bytes_on_each"])
 
 
 class RanksOfShot(test_migrate_shots.Case):
@@ -324,6 +377,29 @@ class RanksOfShot(test_migrate_shots.Case):
             ),
         ):
             self.refuse([*self.asked, *self.sponge, *more], said, ranks=ranks)
+
+    def test_advice_works(self):
+        """Numbers that divide the ranks are advised if there are any."""
+        asked = [*self.asked, "--boundary", "cpml:20", "--snapshots", "replay", "--device-memory"]
+        for memory in ("390K", "450K", "500K"):
+            def plan(per_shot, memory=memory):
+                return [*asked, memory, "--ranks-per-shot", str(per_shot), "--plan"]
+
+            message = self.refuse(plan(2), "--ranks-per-shot is 2", ranks=4)
+            found = re.search(r"\(allowed: ([\d, to]+)(, which have to divide the number of ranks)?\)", message)
+            self.assertTrue(found, message)
+            number = self.numbers(found[1])[0]
+            done = self.call(*plan(number), ranks=number if found[2] else 4)
+            self.assertEqual(done.returncode, 0, message + done.stderr)
+
+    def test_a_divided_shot_is_alone(self):
+        """--at-once is obeyed, or a note says that it is not."""
+        for ranks, shots, said in ((2, "2", False), (3, "2", True)):
+            asked = [*self.asked, *self.sponge, "--at-once", shots, "--ranks-per-shot", "auto", "--plan"]
+            done = self.call(*asked, ranks=ranks)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("note: --at-once 2 has no effect" in done.stdout, said, done.stdout)
+            self.assertIn("1 shot at once" if said else "2 shots at once", done.stdout)
 
     def test_an_overflow_is_reported_once(self):
         """The data model steps at this time step, the model of the migration does not."""

@@ -123,6 +123,84 @@ MEMORY_TEST(Slabs, FollowTheBoxesOfShots) {
   }
 }
 
+// Without a number of devices the fewest hold the grid, completely or in slabs.
+MEMORY_TEST(Slabs, AreThoseOfTheFewestDevices) {
+  const Grid<2> grid = stream_grid<2>();
+  const Kind kind{Medium::isotropic};
+  const auto faces = wave::all_faces<2>(FaceKind::sponge, 5);
+  const auto model = random_model<T, 2, HostModelMemory>(host(), grid, kind.medium, 11);
+  const wave::Shot<2> shot = stream_shot(grid);
+  auto options = slab_options(stream_modelling<2>(kind, 8, 0.0124), 0);
+  options.divided = options.snapshots = false;
+  options.rates.slabs = {{4, 1e9}};
+  const auto plan = [&] {
+    return Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
+                                   options)
+        .plan();
+  };
+  EXPECT_TRUE(plan().in_core && !plan().slabs);
+  EXPECT_EQ(plan().shape.devices, 1);
+  options.wishes.block = 8;
+  EXPECT_FALSE(!is_host_memory<Memory> && plan().in_core);
+  options.wishes.block = 0;
+  if (devices_there(exec) < 2 || is_host_memory<Memory>) return;
+  options.wishes.device_memory = plan().device_bytes - 1;
+  EXPECT_TRUE(plan().slabs);
+  EXPECT_EQ(plan().shape.devices, 2);
+}
+
+// The first of four ranks, of which the others do not exist.
+class FirstOfFour : public stream::StreamRanks {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 4; }
+  void together(const std::function<void()>& function) override { function(); }
+  void broadcast(void*, std::size_t) override {}
+  std::int64_t least(std::int64_t value) override { return value; }
+  int of_host(bool) override { return 1; }
+  std::unique_ptr<stream::StreamRanks> part(int) override { return nullptr; }
+  void send(const void*, std::size_t, int) override {}
+  void receive(void*, std::size_t, int) override {}
+  void wait_received() override {}
+  void wait_sent() override {}
+};
+
+// Numbers of ranks that are named divide them, and have the memory.
+MEMORY_TEST(Slabs, OfRanksAreRefused) {
+  const Grid<2> grid = stream_grid<2>();
+  const Kind kind{Medium::isotropic};
+  const auto faces = wave::all_faces<2>(FaceKind::sponge, 5);
+  const auto model = random_model<T, 2, HostModelMemory>(host(), grid, kind.medium, 11);
+  const wave::Shot<2> shot = stream_shot(grid);
+  FirstOfFour ranks;
+  auto options = slab_options(stream_modelling<2>(kind, 8, 0.0124), 3);
+  options.ranks = &ranks;
+  const auto refusal = [&] {
+    try {
+      Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot}, options);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was thrown");
+  };
+  EXPECT_THAT(refusal(), HasSubstr("devices is 3 (allowed: 1, 2, 4, divisors of 4, the ranks"));
+  options.wishes.devices = 9;
+  EXPECT_THAT(refusal(), HasSubstr("devices is 9 (allowed: 1, 2, 4 for a grid of 57 planes"));
+  // memory that four slabs have, and memory that only more of them have
+  const auto bytes = [&](int devices) {
+    auto one = slab_options(stream_modelling<2>(kind, 8, 0.0124), devices);
+    return Streaming<T, 2, Kokkos::HostSpace>(host(), grid, model, faces, wave::ricker_wavelet(3.0),
+                                              {shot}, one)
+        .plan()
+        .device_bytes;
+  };
+  options.wishes.devices = 2;
+  options.wishes.device_memory = bytes(4);
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("does not hold a slab"), HasSubstr("take 4 devices")));
+  options.wishes.device_memory = bytes(5);
+  EXPECT_THAT(refusal(), HasSubstr("take a multiple of 5 ranks"));
+}
+
 // Numbers of slabs that the grid or the memory does not permit are refused before any step.
 MEMORY_TEST(Slabs, AreRefused) {
   const Grid<2> grid = stream_grid<2>();
@@ -142,6 +220,19 @@ MEMORY_TEST(Slabs, AreRefused) {
     options.wishes.devices = 9;
     EXPECT_THAT(make, ::testing::ThrowsMessage<InputError>(
                           AllOf(HasSubstr("devices is 9 (allowed: up to 8"), HasSubstr("57"))));
+    // numbers whose slabs also have the memory
+    options.wishes.devices = 3;
+    options.wishes.device_memory = make().plan().device_bytes;
+    EXPECT_NO_THROW(make());
+    options.wishes.devices = 2;
+    EXPECT_THAT(make, ::testing::ThrowsMessage<MemoryError>(AllOf(
+                          HasSubstr("does not hold a slab"), HasSubstr("take 3 to 8 devices"))));
+    options.wishes.devices = 9;
+    EXPECT_THAT(make, ::testing::ThrowsMessage<InputError>(
+                          HasSubstr("devices is 9 (allowed: 3 to 8 for a grid of 57 planes")));
+    options.wishes.device_memory = 1000;
+    EXPECT_THAT(make, ::testing::ThrowsMessage<InputError>(
+                          HasSubstr("devices is 9 (allowed: none of the numbers up to 8 for")));
   } else {
     options.wishes.devices = 65;
     EXPECT_THAT(make, ::testing::ThrowsMessage<InputError>(
@@ -153,7 +244,7 @@ MEMORY_TEST(Slabs, AreRefused) {
     EXPECT_EQ(make().plan().shape.devices, 2);
     options.wishes.device_memory = bytes - 1;
     EXPECT_THAT(make, ::testing::ThrowsMessage<MemoryError>(
-                          AllOf(HasSubstr("does not hold a slab"), HasSubstr("at least 3"))));
+                          AllOf(HasSubstr("does not hold a slab"), HasSubstr("take 3"))));
   }
 }
 

@@ -205,8 +205,9 @@ TEST(SlabsOfRanks, AreChosenByTheShots) {
   EXPECT_EQ(values_of(each.shot(shots[mine]).traces), expected.traces);
   if (ranks() == 1) return;
   EXPECT_THAT([&] { make(shots, ranks() + 1); },
-              ::testing::ThrowsMessage<InputError>(HasSubstr(
-                  concat("devices is ", ranks() + 1, " (allowed: divisors of ", ranks()))));
+              ::testing::ThrowsMessage<InputError>(
+                  ::testing::AllOf(HasSubstr(concat("devices is ", ranks() + 1, " (allowed: ")),
+                                   HasSubstr(concat(", divisors of ", ranks(), ", the ranks")))));
 }
 
 // The first rank throws the first step and node of an overflow, wherever it is.

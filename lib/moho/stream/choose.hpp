@@ -7,13 +7,14 @@
 #include <moho/core/timer.hpp>
 #include <moho/stream/kernel/launches.hpp>
 #include <moho/stream/modelling.hpp>
+#include <moho/stream/slab_plan.hpp>
 
 namespace moho::stream {
 
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::choose() {
   StreamRequest allowed = m_options.wishes;
-  together([&] { decide(allowed); });
+  together([&] { m_fewest && !m_options.divided ? decide_fewest(allowed) : decide(allowed); });
   m_rates = m_options.rates;
   if (m_world != nullptr) share(allowed);
   if (m_options.divided) together([&] { divide(allowed); });
@@ -89,6 +90,20 @@ void Streaming<T, Dim, Memory>::measure_stages() {
   solve_launches(samples[0], samples[1], m_rates);
 }
 
+// Chooses the fewest devices that hold the grid completely or in slabs; all, if none do.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::decide_fewest(StreamRequest& allowed) {
+  StreamRequest& wishes = m_options.wishes;
+  const int all = wishes.devices;
+  const bool asked = wishes.groups > 0 || wishes.block > 0 || wishes.updates > 0;
+  for (int devices = asked ? all : 1; devices <= all; ++devices) {
+    wishes.devices = allowed.devices = devices;
+    decide(allowed);
+    if (m_whole || m_cut) break;
+  }
+  keep_devices(wishes.devices);
+}
+
 // Decides whether each device holds the complete grid, or a slab of it; otherwise it streams.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::decide(StreamRequest& allowed) {
@@ -139,17 +154,38 @@ void Streaming<T, Dim, Memory>::decide(StreamRequest& allowed) {
 
 // Returns the memory of a slab of the model and its wavefield. \param own planes that it steps
 template <class T, int Dim, class Memory>
-std::size_t Streaming<T, Dim, Memory>::slab_bytes(std::int64_t own) const {
-  const std::int64_t held = own + 2 * (m_need.shape.beyond() + m_need.shape.halo);
+std::size_t Streaming<T, Dim, Memory>::slab_bytes(const PlaneRange& own) const {
+  const std::int64_t beside = m_need.shape.beyond();
+  const PlaneRange planes =
+      intersection(PlaneRange{own.begin - beside, own.end + beside}, {0, m_need.shape.planes});
+  const std::int64_t held = planes.count() + 2 * m_need.shape.halo;
   std::int64_t elements =
       (m_need.parameters + (m_shape->q_factors || m_shape->pressure_factors ? 1 : 0) +
        2 * m_need.fields + m_need.work) *
           m_need.plane_elements * held +
       3 * m_need.fields * (m_need.layer_elements * held + m_need.across_elements);
   if (m_modelling.time.snapshot_every > 0) {
-    elements += wave::SnapshotOptions().slots * own * m_need.plane_nodes;
+    elements += wave::SnapshotOptions().slots * own.count() * m_need.plane_nodes;
   }
   return static_cast<std::size_t>(elements) * sizeof(T) + m_need.fixed;
+}
+
+// Returns the memory of the largest of some slabs.
+template <class T, int Dim, class Memory>
+std::size_t Streaming<T, Dim, Memory>::most_bytes(const std::vector<PlaneRange>& parts) const {
+  std::size_t most = 0;
+  for (const PlaneRange& part : parts) most = std::max(most, slab_bytes(part));
+  return most;
+}
+
+// Returns the memory of the largest of some slabs with equal numbers of planes.
+template <class T, int Dim, class Memory>
+std::size_t Streaming<T, Dim, Memory>::equal_slab_bytes(std::int64_t devices) const {
+  std::size_t most = 0;
+  for (std::int64_t g = 0; g < devices; ++g) {
+    most = std::max(most, slab_bytes(detail::slab_planes(m_need.shape.planes, devices, g)));
+  }
+  return most;
 }
 
 // Returns the ranks of a shot in slabs: as few as have the memory and leave no rank without a shot.
@@ -172,35 +208,82 @@ void Streaming<T, Dim, Memory>::divide(const StreamRequest& allowed) {
   const std::int64_t planes = m_need.shape.planes, beside = m_need.shape.beyond();
   const bool over_ranks = m_world != nullptr;
   const auto fits = [&](std::int64_t devices) {
-    return allowed.device_memory == 0 || equal_slab_bytes(devices) <= allowed.device_memory;
+    return planes / devices >= beside &&
+           (allowed.device_memory == 0 || equal_slab_bytes(devices) <= allowed.device_memory);
   };
   std::int64_t devices = m_options.wishes.devices, least = over_ranks ? 1 : 2;
-  if (over_ranks && m_world->size() % devices != 0) {
-    throw InputError(concat("devices is ", devices, " (allowed: divisors of ", m_world->size(),
-                            ", the ranks, which form groups of this size)"));
-  }
   while (!fits(least) && planes / (least + 1) >= beside) ++least;
   if (m_fewest && over_ranks) {
     devices = ranks_of_shot(least);
   } else if (m_fewest && fits(least)) {
     devices = std::min(devices, least);
   }
-  detail::check_slabs(planes, devices, beside);
-  m_plan.device_bytes = equal_slab_bytes(devices);
-  if (!fits(devices)) {
-    throw MemoryError(concat(
-        "a device memory of ", format_bytes(static_cast<double>(allowed.device_memory)),
-        " does not hold a slab of ", shape_string(m_modelling.grid), " nodes on each of ", devices,
-        " devices (needed: ", format_bytes(static_cast<double>(m_plan.device_bytes)), "): ",
-        fits(least) ? concat("take at least ", least, " devices")
-                    : std::string("no number of devices suffices, take fewer nodes")));
+  if (!fits(devices) || (over_ranks && m_world->size() % devices != 0)) {
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t n = 1; n <= std::max<std::int64_t>(planes / beside, 1); ++n) {
+      if (fits(n)) numbers.push_back(n);
+    }
+    refuse_division(devices, numbers, allowed.device_memory);
   }
+  m_plan.device_bytes = equal_slab_bytes(devices);
   m_options.wishes.devices = static_cast<int>(devices);
   m_slab_limit = allowed.device_memory;
   m_cut = true;
-  if (over_ranks) return;
+  if (!over_ranks) keep_devices(devices);
+}
+
+// Keeps the first devices of this process.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::keep_devices(std::int64_t devices) {
   m_instances.resize(static_cast<std::size_t>(devices), m_instances.front());
   m_schemes.resize(static_cast<std::size_t>(devices));
+}
+
+// Throws for a number of devices. \param numbers of devices whose slabs have the planes and the
+// memory \param memory of a device, bytes
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::refuse_division(std::int64_t devices,
+                                                const std::vector<std::int64_t>& numbers,
+                                                std::size_t memory) const {
+  const std::int64_t planes = m_need.shape.planes, beside = m_need.shape.beyond();
+  const std::int64_t most = std::max<std::int64_t>(planes / beside, 1);
+  const std::int64_t ranks = m_world != nullptr ? m_world->size() : 0;
+  std::vector<std::int64_t> dividing;
+  for (const std::int64_t n : numbers) {
+    if (ranks % n == 0) dividing.push_back(n);
+  }
+  // other numbers suffice with another number of ranks
+  const bool others = dividing.empty() && !numbers.empty();
+  const std::string list = numbers.empty() ? concat("none of the numbers up to ", most)
+                                           : device_numbers(others ? numbers : dividing);
+  const std::string groups =
+      concat("divisors of ", ranks, ", the ranks, which form groups of ", "this size)");
+  const std::string multiple =
+      others ? concat(": take a multiple of ", numbers.front(), " ranks") : "";
+  if (devices > most) {
+    throw InputError(concat("devices is ", devices, " (allowed: ", list, " for a grid of ", planes,
+                            " planes, of which each reads ", beside, " of its neighbours)",
+                            multiple, numbers.empty() ? needed_text(most, memory) : ""));
+  }
+  if (ranks % devices != 0) {
+    throw InputError(concat("devices is ", devices, " (allowed: ", list, ", ", groups, multiple,
+                            numbers.empty() ? needed_text(most, memory) : ""));
+  }
+  throw MemoryError(concat(
+      "a device memory of ", format_bytes(static_cast<double>(memory)), " does not hold a slab of ",
+      shape_string(m_modelling.grid), " nodes on each of ", devices,
+      " devices (needed: ", bytes_rounded_up(static_cast<double>(equal_slab_bytes(devices))), "): ",
+      numbers.empty() ? "no number of devices suffices, take fewer nodes"
+      : others        ? concat("take a multiple of ", numbers.front(), " ranks")
+                      : concat("take ", list, " devices")));
+}
+
+// Returns the bytes that slabs of a number of devices need, and those allowed, as text.
+template <class T, int Dim, class Memory>
+std::string Streaming<T, Dim, Memory>::needed_text(std::int64_t devices, std::size_t memory) const {
+  return concat(": a slab of ", devices, " takes ",
+                bytes_rounded_up(static_cast<double>(equal_slab_bytes(devices))),
+                " (allowed: ", format_bytes(static_cast<double>(memory)), ")");
 }
 
 // Forecasts a run in slabs. Devices step the edges concurrently with the other planes, unless both
@@ -232,6 +315,7 @@ void Streaming<T, Dim, Memory>::forecast_slabs() {
   forecast.points_per_second = nodes * static_cast<double>(planes) / step;
   forecast.binds = "steps";
   m_slab_rate = nodes * static_cast<double>(planes) / static_cast<double>(devices) / step;
+  m_forecast_rate = m_rates.in_turn ? forecast.points_per_second : m_slab_rate;
 }
 
 // Decisions common to all ranks: the smallest resources count.
@@ -331,21 +415,46 @@ std::vector<PlaneRange> Streaming<T, Dim, Memory>::parts_for(
   const std::int64_t planes = m_need.shape.planes, beside = m_need.shape.beyond();
   const std::vector<PlaneRange> equal =
       equal_parts(planes, static_cast<std::int64_t>(m_parts.size()), beside);
-  return detail::balanced_parts(
-      {planes, beside, 1, {0, planes}}, equal, boxes, [&](const std::vector<PlaneRange>& parts) {
-        const auto too_large = [&](const PlaneRange& own) {
-          return m_slab_limit > 0 && slab_bytes(own.count()) > m_slab_limit;
-        };
-        return std::none_of(parts.begin(), parts.end(), too_large);
-      });
+  return detail::balanced_parts({planes, beside, 1, {0, planes}}, equal, boxes,
+                                [&](const std::vector<PlaneRange>& parts) {
+                                  const auto too_large = [&](const PlaneRange& own) {
+                                    return m_slab_limit > 0 && slab_bytes(own) > m_slab_limit;
+                                  };
+                                  return std::none_of(parts.begin(), parts.end(), too_large);
+                                });
+}
+
+// Sets the memory of the present slabs, and the forecast of a shot with the boxes of the latest.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::plan_parts() {
+  m_plan.slab_planes = detail::plane_counts(m_parts);
+  m_plan.device_bytes = most_bytes(m_parts);
+  if (m_boxes.empty() || !(m_forecast_rate > 0.0)) return;
+  double points = 0.0;
+  for (const detail::BoxSteps& box : m_boxes) {
+    points += static_cast<double>(box.planes.count()) * box.nodes * box.steps;
+  }
+  // slabs in turn take the time of all nodes, others that of the slab with most nodes in each step
+  const double waited = m_rates.in_turn ? points : detail::work_of(m_parts, m_boxes).steps;
+  m_plan.forecast.seconds = waited / m_forecast_rate;
+  m_plan.forecast.points_per_second = points / m_plan.forecast.seconds;
+}
+
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::cut_for(const std::function<Box<Dim>(std::int64_t level)>& boxes) {
+  if (!m_cut || m_idle || !m_options.balance || !boxes) return;
+  m_boxes = detail::box_steps<Dim>(boxes, m_sampling.steps);
+  m_parts = parts_for(m_boxes);
+  plan_parts();
 }
 
 // Moves the cuts before a shot, where its steps gain more than the division takes.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::follow(const std::function<Box<Dim>(std::int64_t level)>& boxes) {
   m_boxes.clear();
-  if (!m_options.balance || !boxes || m_parts.size() < 2) return;
+  if (!m_options.balance || !boxes) return;
   m_boxes = detail::box_steps<Dim>(boxes, m_sampling.steps);
+  plan_parts();
   const std::vector<PlaneRange> parts = parts_for(m_boxes);
   if (parts == m_parts) return;
   const double present = detail::work_of(m_parts, m_boxes).steps;
@@ -359,6 +468,7 @@ void Streaming<T, Dim, Memory>::follow(const std::function<Box<Dim>(std::int64_t
   if (m_ranks) m_ranks->broadcast(&moves, sizeof(moves));
   if (moves == 0) return;
   m_parts = parts;
+  plan_parts();
   const auto load = [&] { load_slabs(); };
   m_ranks ? m_ranks->together(load) : load();
 }
@@ -367,9 +477,7 @@ template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::prepare(const std::function<Box<Dim>(std::int64_t level)>& boxes) {
   if (!m_chains.empty() || m_slabs || m_idle) return;
   if (m_cut) {
-    if (boxes && m_options.balance && !m_ranks) {
-      m_parts = parts_for(detail::box_steps<Dim>(boxes, m_sampling.steps));
-    }
+    if (!m_ranks) cut_for(boxes);
     load_slabs();
     if (!m_options.balance) m_model = {};
     return;

@@ -34,10 +34,12 @@ namespace moho::stream {
 template <int Dim>
 struct StreamingOptions {
   wave::ModellingOptions<Dim> modelling = {};  ///< times, order, equations; memory is ignored
-  StreamRequest wishes = {};                   ///< memory of a device, block, updates, devices
-  std::string file;                            ///< file of the volume; empty: in memory
-  std::string key;                             ///< identification of the run, for resumed files
-  bool resume = false;                         ///< true: resume from the file
+  /// Memory of a device, block, updates, devices. Devices 0: the fewest that hold the grid, or all
+  /// that the process accesses.
+  StreamRequest wishes = {};
+  std::string file;     ///< file of the volume; empty: in memory
+  std::string key;      ///< identification of the run, for resumed files
+  bool resume = false;  ///< true: resume from the file
   bool in_core = true;  ///< true: a grid that fits the device is held there completely; false:
                         ///< it streams
   /// True: each of several devices holds a slab of the grid, and nothing streams. With
@@ -128,6 +130,11 @@ class Streaming {
   bool idle() const { return m_idle; }
   /// True on the rank of a chain that receives its shots and has their gathers.
   bool leads() const { return !m_idle && m_place == 0; }
+  /// \brief Cuts slabs for the boxes of the first shot, and sets memory and forecast of the plan.
+  ///
+  /// Without slabs that follow boxes, see StreamingOptions::balance, it does nothing. Ranks of a
+  /// chain give equal boxes before prepare().
+  void cut_for(const std::function<Box<Dim>(std::int64_t level)>& boxes);
   /// \brief Allocates volume and rings, and sets the model's parameters; shot() calls it.
   /// \param boxes of the first shot, which slabs of this process follow; see
   /// StreamingOptions::balance
@@ -172,13 +179,18 @@ class Streaming {
   void choose();
   void measure_stages();
   void decide(StreamRequest& allowed);
-  std::size_t slab_bytes(std::int64_t own) const;
-  std::size_t equal_slab_bytes(std::int64_t devices) const {
-    return slab_bytes(m_need.shape.planes / devices + 1);
-  }
+  void decide_fewest(StreamRequest& allowed);
+  std::size_t slab_bytes(const PlaneRange& own) const;
+  std::size_t most_bytes(const std::vector<PlaneRange>& parts) const;
+  std::size_t equal_slab_bytes(std::int64_t devices) const;
+  void keep_devices(std::int64_t devices);
+  [[noreturn]] void refuse_division(std::int64_t devices, const std::vector<std::int64_t>& numbers,
+                                    std::size_t memory) const;
+  std::string needed_text(std::int64_t devices, std::size_t memory) const;
   void divide(const StreamRequest& allowed);
   std::int64_t ranks_of_shot(std::int64_t least) const;
   void forecast_slabs();
+  void plan_parts();
   void share(StreamRequest& allowed);
   void settle(const StreamRequest& allowed);
   void join();
@@ -236,15 +248,17 @@ class Streaming {
   std::size_t m_slab_limit = 0;           ///< bytes of a slab; 0: any
   double m_division_seconds = 0.0;        ///< seconds of the latest division
   double m_slab_rate = 0.0;               ///< nodes per second of the slab that others wait for
-  StreamRanks* m_world = nullptr;         ///< all ranks; null: one process
-  std::unique_ptr<StreamRanks> m_ranks;   ///< ranks of this chain; null: one rank
-  int m_place = 0;                        ///< position in the chain
-  bool m_idle = false;                    ///< true if this rank is in no chain
-  bool m_whole = false;                   ///< true if the device holds the complete grid
-  bool m_cut = false;                     ///< true if devices hold slabs of the grid
-  bool m_fewest = false;                  ///< true if the fewest devices are chosen
-  bool m_resumed = false;  ///< true after the first shot began; it may have resumed a
-                           ///< file
+  double m_forecast_rate = 0.0;          ///< that of the forecast; of all slabs if they are in turn
+  StreamRanks* m_world = nullptr;        ///< all ranks; null: one process
+  std::unique_ptr<StreamRanks> m_ranks;  ///< ranks of this chain; null: one rank
+  int m_place = 0;                       ///< position in the chain
+  bool m_idle = false;                   ///< true if this rank is in no chain
+  bool m_whole = false;                  ///< true if the device holds the complete grid
+  bool m_cut = false;                    ///< true if devices hold slabs of the grid
+  bool m_fewest = false;                 ///< true if the fewest devices that hold the grid are
+                                         ///< chosen
+  bool m_resumed = false;                ///< true after the first shot began; it may have resumed a
+                                         ///< file
   std::int64_t m_level = 0;
   bool m_locked = true;
   std::string m_lock_text;
@@ -295,7 +309,7 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
   }
   m_sampling =
       wave::shot_sampling(m_modelling.time.dt, m_modelling.time.steps, m_modelling.time.interval);
-  if (options.divided && options.wishes.devices == 0) {
+  if (options.wishes.devices == 0) {
     m_fewest = true;
     m_options.wishes.devices =
         m_world != nullptr ? m_world->size() : device_count(Instance<Memory>(exec));

@@ -29,14 +29,16 @@ namespace moho::stream {
 template <int Dim>
 struct StreamSurveyReport {
   wave::ModellingPlan<Dim> modelling;  ///< time step, samples, grid
-  StreamPlan plan;                     ///< plan of the latest stream
-  StreamRequirements need;             ///< requirements of the stream
-  StreamRates rates;                   ///< measured rates
-  int chains = 1;                      ///< chains of this process, each with one shot at a time
-  int recorders = 1;                   ///< slabs or devices of a chain with series on the host
-  bool locked = true;                  ///< true if copies access the volume directly, without
-                                       ///< buffers
-  std::string lock_text;               ///< reason for buffers
+  /// Plan of the latest stream: the largest memory of a device, and the mean forecast, of all shots
+  /// so far.
+  StreamPlan plan;
+  StreamRequirements need;  ///< requirements of the stream
+  StreamRates rates;        ///< measured rates
+  int chains = 1;           ///< chains of this process, each with one shot at a time
+  int recorders = 1;        ///< slabs or devices of a chain with series on the host
+  bool locked = true;       ///< true if copies access the volume directly, without
+                            ///< buffers
+  std::string lock_text;    ///< reason for buffers
 
   PhaseTimes phases;             ///< "plan", "prepare", "boxes", "steps", "write"
   double seconds = 0.0;          ///< seconds of all steps with injection and recording
@@ -162,7 +164,9 @@ class StreamSurvey {
   }
   void plan(std::size_t k);
   void prepare(const StepBoxes<Dim>& boxes = {});
-  StepBoxes<Dim> boxes_of(const wave::Shot<Dim>& shot);
+  void cut_for_first(std::size_t k);
+  StepBoxes<Dim> boxes_of(std::size_t k);
+  void plan_slabs(const StreamPlan& plan);
   std::vector<Result> model(const std::vector<wave::Shot<Dim>>& shots,
                             const std::vector<StreamShotOptions<Dim>>& options,
                             const StreamSnapshots<T>& snapshots, VolumeGuard* file);
@@ -180,6 +184,11 @@ class StreamSurvey {
   const Options& m_options;
   std::optional<Streaming<T, Dim, Memory>> m_stream;
   bool m_prepared = false;
+  std::optional<std::size_t> m_planned;  // a shot whose boxes were found for the plan
+  StepBoxes<Dim> m_planned_boxes;
+  double m_planned_domain = 0.0;           // seconds of these
+  int m_modelled = 0;                      // shots in slabs, or groups of these
+  double m_points = 0.0, m_seconds = 0.0;  // of their forecasts
   Report m_report;
 };
 
@@ -194,6 +203,7 @@ auto StreamSurvey<T, Dim, Memory>::run(const Take& take) -> Report {
     if (is_volume_of(file(), key_of(k))) VolumeGuard(file()).remove();
   }
   plan(any ? first : 0);
+  if (any) cut_for_first(first);
   m_report.modelling = m_stream->modelling();
   m_report.plan = m_stream->plan();
   m_report.need = m_stream->need();
@@ -267,13 +277,24 @@ void StreamSurvey<T, Dim, Memory>::prepare(const StepBoxes<Dim>& boxes) {
   if (m_options.prepared) m_options.prepared(m_report);
 }
 
+// Cuts slabs for the boxes of the first shot, so that the plan has their memory and forecast.
 template <class T, int Dim, class Memory>
-StepBoxes<Dim> StreamSurvey<T, Dim, Memory>::boxes_of(const wave::Shot<Dim>& shot) {
+void StreamSurvey<T, Dim, Memory>::cut_for_first(std::size_t k) {
+  if (!m_options.boxes || !m_stream->plan().slabs || m_stream->idle()) return;
+  m_planned_boxes = boxes_of(k);
+  m_planned = k;
+  m_planned_domain = m_report.domain_seconds;
+  m_stream->cut_for(m_planned_boxes);
+}
+
+template <class T, int Dim, class Memory>
+StepBoxes<Dim> StreamSurvey<T, Dim, Memory>::boxes_of(std::size_t k) {
   if (!m_options.boxes) return {};
+  if (m_planned == k) return m_planned_boxes;
   const Stopwatch watch;
   const wave::ModellingPlan<Dim>& plan = m_stream->modelling();
-  StepBoxes<Dim> boxes = detail::boxes_of_ranks<Dim>(m_stream->chain_ranks(), plan.time.steps,
-                                                     [&] { return m_options.boxes(shot, plan); });
+  StepBoxes<Dim> boxes = detail::boxes_of_ranks<Dim>(
+      m_stream->chain_ranks(), plan.time.steps, [&] { return m_options.boxes(m_shots[k], plan); });
   m_report.domain_seconds += watch.seconds();
   m_report.phases.add("boxes", watch.seconds());
   return boxes;
@@ -311,8 +332,8 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
     shots.push_back(m_shots[k]);
     StreamShotOptions<Dim>& one = options.emplace_back();
     const double before = m_report.domain_seconds;
-    one.box = boxes_of(shots.back());
-    domain_seconds.push_back(m_report.domain_seconds - before);
+    one.box = boxes_of(k);
+    domain_seconds.push_back(m_planned == k ? m_planned_domain : m_report.domain_seconds - before);
     if (k != group.front()) continue;
     if (first) one.timeline = m_options.timeline;
     if (m_options.progress) {
@@ -334,6 +355,7 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
   m_report.phases.add("steps", seconds);
   if (snapshots.every > 0) m_report.phases.add("snapshots", results.front().waited);
   m_report.seconds += seconds;
+  if (m_stream->plan().slabs) plan_slabs(m_stream->plan());
   for (std::size_t n = 0; n < group.size(); ++n) {
     count(results[n], first && file != nullptr);
     results[n].domain_seconds = domain_seconds[n];
@@ -347,6 +369,20 @@ void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& g
   }
   // after `take`: no other shot may resume from the file
   if (file != nullptr) file->remove();
+}
+
+// Adds the memory and the forecast of a shot in slabs.
+template <class T, int Dim, class Memory>
+void StreamSurvey<T, Dim, Memory>::plan_slabs(const StreamPlan& plan) {
+  StreamPlan& all = m_report.plan;
+  all.device_bytes =
+      m_modelled > 0 ? std::max(all.device_bytes, plan.device_bytes) : plan.device_bytes;
+  ++m_modelled;
+  if (!(plan.forecast.points_per_second > 0.0)) return;
+  m_seconds += plan.forecast.seconds;
+  m_points += plan.forecast.seconds * plan.forecast.points_per_second;
+  all.forecast.seconds = m_seconds / m_modelled;
+  all.forecast.points_per_second = m_points / m_seconds;
 }
 
 template <class T, int Dim, class Memory>

@@ -325,6 +325,7 @@ ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t
         worker,
         slabs->migrate(data.shot, std::move(rows), plan().storage, m_added, offsets, tell, result),
         report);
+    m_planner->note_slabs();
     for (const PlaneRange& slab : slabs->own()) report.slab_planes.push_back(slab.count());
     return result;
   }

@@ -117,6 +117,11 @@ class MigrationPlanner {
   StreamedShots<T, Dim, Memory>* streamed() const { return m_streamed.get(); }
   /// Slabs of the shots; null if one device or a stream migrates them.
   SlabShots<T, Dim, Memory>* slabs() const { return m_slabs.get(); }
+  /// Keeps the slabs of the latest shot in the plan if they take more memory.
+  void note_slabs() {
+    stream::SlabPlan latest = m_slabs->slab_plan();
+    if (latest.max_bytes() > m_plan.slabs.max_bytes()) m_plan.slabs = std::move(latest);
+  }
   /// Options of modelling, with the time step of all shots.
   const wave::ModellingOptions<Dim>& modelling_options() const { return m_modelling; }
 
@@ -159,7 +164,12 @@ class MigrationPlanner {
       return;
     }
     if (wants_slabs() || streams(exec, window.grid)) {
-      return plan_stream(exec, window, m_input.shots[largest], count);
+      try {
+        return plan_stream(exec, window, m_input.shots[largest], count);
+      } catch (const MemoryError& error) {
+        if (m_no_slabs.empty()) throw;
+        throw MemoryError(concat(error.what(), "; ", m_no_slabs));
+      }
     }
     if (!may_stream() || m_o.concurrent_shots > 1 || m_o.batch_size > 1) {
       return plan_in_core(exec, window, m_input.shots[largest], count);
@@ -393,9 +403,9 @@ class MigrationPlanner {
     }
   }
 
-  // Estimates the seconds of all shots. `largest`: equivalent number of largest shots.
-  void estimate(double largest) {
-    m_plan.seconds = m_plan.storage.strategy.seconds * largest;
+  // Estimates the seconds of `largest` largest shots. `part` of their nodes is stepped.
+  void estimate(double largest, double part = 1.0) {
+    m_plan.seconds = m_plan.storage.strategy.seconds * part * largest;
     if (m_input.data_model)
       m_plan.seconds += 0.5 * m_plan.storage.strategy.propagation_seconds * largest;
   }
@@ -557,13 +567,17 @@ class MigrationPlanner {
     if (m_o.ranks == nullptr) return value;
     return static_cast<std::size_t>(m_o.ranks->least(static_cast<std::int64_t>(value)));
   }
-  std::size_t allowed_slab_bytes(int devices) const;
+  std::size_t allowed_slab_bytes(int devices, std::size_t limit) const;
   void check_slab_offsets(int devices) const {
     for (const auto& shot : m_input.shots) {
       m_slabs->check_offsets(window_of(shot).grid.extents[0], devices);
     }
   }
-  snapshot::StoragePlan slab_storage(int devices, stream::SlabPlan& slabs) const;
+  snapshot::StoragePlan slab_storage(int devices, std::size_t allowed) const;
+  bool slabs_fit(int devices, std::size_t allowed);
+  std::size_t least_slab_bytes(int devices);
+  std::vector<std::int64_t> slab_numbers(int first, int last, int& most);
+  void refuse_slabs(int devices);
 
   MigrationInput<T, Dim> m_input;
   const MigrationOptions<Dim>& m_o;
@@ -573,9 +587,10 @@ class MigrationPlanner {
   snapshot::Rates m_rates;
   std::unique_ptr<StreamedShots<T, Dim, Memory>> m_streamed;
   std::unique_ptr<SlabShots<T, Dim, Memory>> m_slabs;
-  std::string m_no_slabs;       // why the shots stream although slabs were requested
-  std::int64_t m_interval = 1;  // steps between snapshots
-  std::size_t m_disk = 0;       // bytes of snapshots in files
+  std::string m_no_slabs;          // why the shots stream although slabs were requested
+  std::int64_t m_interval = 1;     // steps between snapshots
+  std::size_t m_disk = 0;          // bytes of snapshots in files
+  std::int64_t m_slab_planes = 0;  // of the grid with layers of the smallest window
 };
 
 }  // namespace moho::rtm::detail

@@ -20,53 +20,23 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
   const bool blocks = m_request.accuracy.kind == snapshot::ErrorBound::Kind::bits;
   m_slabs = std::make_unique<SlabShots<T, Dim, Memory>>(
       exec, m_input, m_modelling, blocks ? snapshot::BlockGrid<Dim>::side(0) : 1);
-  m_slabs->open(window, part_of(m_input.model, window), shot);
-  std::int64_t shortest = window.grid.extents[0];
+  m_slabs->plan_shot(window, part_of(m_input.model, window), shot);
+  m_slab_planes = window.grid.extents[0];
   for (const auto& other : m_input.shots) {
-    shortest = std::min(shortest, window_of(other).grid.extents[0]);
+    m_slab_planes = std::min(m_slab_planes, window_of(other).grid.extents[0]);
   }
-  const std::int64_t layers = m_slabs->modelling().grid.extents[0] - window.grid.extents[0];
-  m_slabs->divided(shortest + layers, devices);
-  if (m_o.ranks != nullptr) check_slab_offsets(devices);
+  m_slab_planes += m_slabs->modelling().grid.extents[0] - window.grid.extents[0];
   measure_slab(window);
-  stream::SlabPlan slabs;
-  const auto fits = [&](int count) {
-    try {
-      m_plan.storage = slab_storage(count, slabs);
-      return true;
-    } catch (const MemoryError& error) {
-      m_no_slabs = error.what();
-    } catch (const InputError& error) {
-      m_no_slabs = error.what();
-    }
+  const std::size_t allowed = allowed_slab_bytes(devices, m_o.stream.device_memory);
+  if (!slabs_fit(devices, allowed)) {
+    refuse_slabs(devices);
+    m_slabs.reset();
     return false;
-  };
-  if (!fits(devices)) {
-    // without the advice
-    const std::string obstacle = m_no_slabs.substr(0, m_no_slabs.rfind(": choose another"));
-    if ((m_request.method == "auto" || m_request.method == "random") &&
-        m_o.domain == domain::ExpansionMethod::none) {
-      m_no_slabs = concat("no slabs: ", obstacle);
-      m_slabs.reset();
-      return false;
-    }
-    const std::int64_t most = (shortest + layers) / m_slabs->beside();
-    int count = devices + 1;
-    while (count <= most && !fits(count)) ++count;
-    if (count > most) {
-      try {
-        slab_storage(devices, slabs);
-      } catch (const MemoryError& error) {
-        throw MemoryError(concat("devices is ", devices, " (allowed: none of the numbers up to ",
-                                 most, " suffices): ", error.what()));
-      }
-    }
-    throw MemoryError(
-        concat("devices is ", devices, " (allowed: ", count, " or more): ", obstacle));
   }
+  m_slabs->open(window, part_of(m_input.model, window), shot);
   m_no_slabs.clear();
-  m_slabs->allow(static_cast<double>(allowed_slab_bytes(devices)) -
-                 static_cast<double>(m_plan.storage.strategy.device_bytes));
+  m_slabs->allow(static_cast<double>(allowed), m_plan.storage.strategy);
+  m_slabs->follow_domain(shot);
   m_plan.extents = m_slabs->modelling().grid.extents;
   m_plan.memory.most = 0;
   for (std::size_t g = 0; g < m_slabs->own().size(); ++g) {
@@ -75,10 +45,103 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
   }
   m_plan.memory.host = static_cast<std::size_t>(trace_bytes().host);
   m_plan.result_bytes = result_bytes(window.grid.size(), 1);
-  m_plan.slabs = slabs;
-  m_plan.slabs.ranks = m_o.ranks != nullptr;
-  estimate(largest);
+  m_plan.slabs = m_slabs->slab_plan();
+  estimate(largest, m_slabs->part_stepped());
   return true;
+}
+
+// Returns true if a number of slabs fits in some bytes of each device; sets the storage, or
+// m_no_slabs.
+template <class T, int Dim, class Memory>
+bool MigrationPlanner<T, Dim, Memory>::slabs_fit(int devices, std::size_t allowed) {
+  try {
+    m_slabs->divided(m_slab_planes, devices);
+    m_plan.storage = slab_storage(devices, allowed);
+    return true;
+  } catch (const MemoryError& error) {
+    m_no_slabs = error.what();
+  } catch (const InputError& error) {
+    m_no_slabs = error.what();
+  }
+  return false;
+}
+
+// Returns the least bytes of each device in which a number of slabs fits; 0 if there are none.
+template <class T, int Dim, class Memory>
+std::size_t MigrationPlanner<T, Dim, Memory>::least_slab_bytes(int devices) {
+  std::size_t low = 0, high = std::size_t{1} << 20;
+  while (!slabs_fit(devices, high)) {
+    if (high >> 50 > 0) return 0;
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1 + high / 4096) {
+    const std::size_t middle = low + (high - low) / 2;
+    (slabs_fit(devices, middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+// Returns the numbers of slabs that suffice, from a number on. \param most receives the largest
+// number with enough planes
+template <class T, int Dim, class Memory>
+std::vector<std::int64_t> MigrationPlanner<T, Dim, Memory>::slab_numbers(int first, int last,
+                                                                         int& most) {
+  std::vector<std::int64_t> numbers, dividing;
+  const int ranks = m_o.ranks != nullptr ? m_o.ranks->size() * m_o.processes : 0;
+  for (int n = first; n <= last; ++n) {
+    if (slabs_fit(n, allowed_slab_bytes(n, m_o.stream.device_memory))) {
+      numbers.push_back(n);
+      if (ranks % n == 0) dividing.push_back(n);
+    }
+    if (m_no_slabs.rfind(concat("devices is ", n, " ("), 0) != 0) most = n;
+  }
+  return dividing.empty() ? numbers : dividing;
+}
+
+// Throws if a number of slabs is not possible, or does not fit while shots may not stream. The
+// message names numbers that suffice. Otherwise m_no_slabs says why the shots stream.
+template <class T, int Dim, class Memory>
+void MigrationPlanner<T, Dim, Memory>::refuse_slabs(int devices) {
+  const std::string refused = concat("devices is ", devices, " (allowed: "), why = m_no_slabs;
+  const std::string obstacle = why.substr(0, why.rfind(": choose another"));  // without advice
+  const bool divides = why.rfind(refused, 0) != 0;
+  const bool streams = (m_request.method == "auto" || m_request.method == "random") &&
+                       m_o.domain == domain::ExpansionMethod::none && m_o.ranks == nullptr;
+  if (divides && !streams && why.rfind("offsets: ", 0) == 0) throw InputError(why);
+  const snapshot::StoragePlan before = m_plan.storage;
+  int most = 1;
+  std::vector<std::int64_t> numbers;
+  if (!divides) {
+    numbers = slab_numbers(1, devices - 1, most);
+  } else if (!streams) {
+    numbers = slab_numbers(2, static_cast<int>(m_slab_planes / m_slabs->beside()), most);
+  }
+  const int nearest = divides ? devices : most;
+  const std::size_t least = numbers.empty() || divides ? least_slab_bytes(nearest) : 0;
+  // a larger limit is of use if the memory is there
+  const bool more =
+      m_o.stream.device_memory > 0 && least > 0 &&
+      least_of_ranks(stream::detail::allowed_device_memory(m_slabs->instances(), 0)) >= least &&
+      allowed_slab_bytes(nearest, least) >= least;
+  const std::string need = more ? concat("; needed on each of ", nearest,
+                                         m_o.ranks != nullptr ? " ranks: " : " devices: ",
+                                         stream::bytes_rounded_up(static_cast<double>(least)))
+                                : std::string();
+  m_no_slabs = concat("no slabs: ", obstacle, need);
+  m_plan.storage = before;
+  if (divides && streams) return;
+  if (divides && numbers.empty() && least == 0) throw InputError(why);
+  const bool ranks = m_o.ranks != nullptr && !numbers.empty() &&
+                     m_o.ranks->size() * m_o.processes % numbers.front() != 0;
+  const std::string text =
+      concat(refused,
+             numbers.empty() ? concat("none of the numbers up to ", most, " suffices")
+                             : stream::device_numbers(numbers),
+             ranks ? ", which have to divide the number of ranks" : "");
+  if (divides) throw MemoryError(concat(text, "): ", obstacle, need));
+  throw InputError(
+      concat(text, obstacle.substr(std::min(obstacle.find(", so that"), obstacle.size())), need));
 }
 
 // Plans the slabs of ranks. \throws InputError, MemoryError if they are not possible or do not fit
@@ -92,8 +155,7 @@ void MigrationPlanner<T, Dim, Memory>::plan_ranks(const Instance<Memory>& exec,
     throw InputError(concat("devices is ", m_o.stream.devices,
                             " (allowed: 1 with a stream): ranks hold slabs of a shot in core"));
   }
-  if (plan_slabs(exec, window, shot, largest)) return;
-  throw MemoryError(concat("devices is ", m_o.stream.devices, ", ", m_no_slabs));
+  plan_slabs(exec, window, shot, largest);
 }
 
 // Takes the rates of the first rank, so that all ranks choose the same storage.
@@ -115,9 +177,9 @@ void MigrationPlanner<T, Dim, Memory>::measure_slab(const survey::ShotWindow<Dim
   const std::int64_t plane = window.grid.size() / window.grid.extents[0];
   const std::int64_t enough = std::max<std::int64_t>((std::int64_t{1} << 24) / plane, 32);
   Box<Dim> box = window.box;
-  box.upper[0] = std::min(
-      box.upper[0],
-      box.lower[0] + std::min(enough, std::max<std::int64_t>(m_slabs->own().front().count(), 32)));
+  const std::int64_t own = m_slabs->modelling().grid.extents[0] / m_o.stream.devices;
+  box.upper[0] =
+      std::min(box.upper[0], box.lower[0] + std::min(enough, std::max<std::int64_t>(own, 32)));
   const survey::ShotWindow<Dim> part = survey::window_of(m_input.grid, box);
   wave::ModellingOptions<Dim> options = m_modelling;
   options.sources.clear();
@@ -129,11 +191,12 @@ void MigrationPlanner<T, Dim, Memory>::measure_slab(const survey::ShotWindow<Dim
   share_rates();
 }
 
-// Returns the bytes that each of some devices may use.
+// Returns the bytes that each of some devices may use. \param limit of a device; 0: none
 template <class T, int Dim, class Memory>
-std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices) const {
+std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices,
+                                                                 std::size_t limit) const {
   const auto& instances = m_slabs->instances();
-  const std::size_t limit = m_o.stream.device_memory, others = m_o.storage.device;
+  const std::size_t others = m_o.storage.device;
   std::size_t allowed = stream::detail::allowed_device_memory(instances, limit);
   // traces and results of the shot, and arrays of the caller
   const auto besides = static_cast<std::size_t>(trace_bytes().host) +
@@ -164,18 +227,17 @@ void MigrationPlanner<T, Dim, Memory>::share_threads(int devices, snapshot::Rate
   }
 }
 
-// Returns the storage of each slab, and sets planes and bytes. \throws MemoryError or InputError if
-// the slabs do not fit
+// Returns the storage of each slab in `allowed` bytes of its device. \throws MemoryError or
+// InputError if the slabs do not fit
 template <class T, int Dim, class Memory>
-snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
-    int devices, stream::SlabPlan& slabs) const {
+snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(int devices,
+                                                                     std::size_t allowed) const {
   const auto& scheme = m_slabs->scheme();
   check_slab_offsets(devices);
   const std::vector<PlaneRange> own = m_slabs->divided(scheme.grid().extents[0], devices);
   const std::int64_t plane = scheme.grid().size() / scheme.grid().extents[0];
   double fixed = 0.0, data = 0.0, state = 0.0, random_nodes = 0.0, random_bytes = 0.0;
   std::int64_t stepped = 0, held = 0;
-  slabs = {};
   for (std::size_t g = 0; g < own.size(); ++g) {
     fixed = std::max(fixed, m_slabs->bytes(own, g));
     data = std::max(data, m_slabs->data_bytes(own, g));
@@ -184,10 +246,7 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
     random_bytes = std::max(random_bytes, m_slabs->random_bytes(own, g));
     stepped = std::max(stepped, own[g].count());
     held = std::max(held, m_slabs->held(own, g).count());
-    slabs.planes.push_back(own[g].count());
-    slabs.bytes.push_back(static_cast<std::int64_t>(m_slabs->bytes(own, g)));
   }
-  const std::size_t allowed = allowed_slab_bytes(devices);
   if (std::max(fixed, data) > static_cast<double>(allowed)) {
     throw MemoryError(concat("the largest slab of ", devices, " takes ",
                              format_bytes(std::max(fixed, data)), " without snapshots (allowed: ",
@@ -213,14 +272,7 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
     budget.host = least_of_ranks(memory_budget(host, m_o.storage.host) / share);
   }
-  const snapshot::StoragePlan storage = storage_for(shape, rates, budget);
-  for (std::size_t g = 0; g < own.size(); ++g) {
-    // snapshots are allocated after the data were modelled
-    slabs.bytes[g] =
-        std::max(slabs.bytes[g] + static_cast<std::int64_t>(storage.strategy.device_bytes),
-                 static_cast<std::int64_t>(m_slabs->data_bytes(own, g)));
-  }
-  return storage;
+  return storage_for(shape, rates, budget);
 }
 
 }  // namespace moho::rtm::detail

@@ -15,6 +15,89 @@
 
 namespace moho::rtm::detail {
 
+// Moves the cuts of the latest shot so that its slabs step similar numbers of nodes of its boxes.
+template <class T, int Dim, class Memory>
+void SlabShots<T, Dim, Memory>::balance() {
+  if (is_random() || m_own.size() < 2) return;
+  stream::detail::SlabDivision grid = division(m_plan.grid.extents[0]);
+  if (m_input.options.offsets.count() > 0) grid.inner = m_input.options.offsets.largest;
+  m_own =
+      stream::detail::balanced_parts(grid, m_own, m_boxes, [&](const std::vector<PlaneRange>& own) {
+        bool fits = true;
+        for (std::size_t g = 0; g < own.size(); ++g) {
+          fits = fits && bytes(own, g) + kept_bytes(own, g) <=
+                             std::max(m_allowed, bytes(m_own, g) + kept_bytes(m_own, g));
+        }
+        return fits;
+      });
+}
+
+template <class T, int Dim, class Memory>
+std::function<Box<Dim>(std::int64_t)> SlabShots<T, Dim, Memory>::follow_domain(
+    const wave::Shot<Dim>& shot) {
+  const MigrationOptions<Dim>& given = m_input.options;
+  const auto factory = domain::box_factory<T, Dim>(given.domain, m_instances.front(), m_window.grid,
+                                                   m_model, m_modelling, given.domain_options);
+  if (!factory) return {};
+  const auto boxes = stream::detail::boxes_of_ranks<Dim>(given.ranks, m_plan.time.steps,
+                                                         [&] { return factory(shot, m_plan); });
+  m_boxes = stream::detail::box_steps<Dim>(boxes, m_plan.time.steps);
+  balance();
+  return boxes;
+}
+
+template <class T, int Dim, class Memory>
+double SlabShots<T, Dim, Memory>::part_stepped() const {
+  if (m_boxes.empty()) return 1.0;
+  std::int64_t most = 0;
+  for (const PlaneRange& part : divided(m_plan.grid.extents[0], m_own.size())) {
+    most = std::max(most, part.count());
+  }
+  const auto nodes = static_cast<double>(m_plan.grid.size() / m_plan.grid.extents[0]);
+  return stream::detail::work_of(m_own, m_boxes).steps /
+         (nodes * static_cast<double>(most) * static_cast<double>(m_plan.time.steps));
+}
+
+// Returns the bytes of the storage of a slab on its device.
+template <class T, int Dim, class Memory>
+double SlabShots<T, Dim, Memory>::kept_bytes(const std::vector<PlaneRange>& own,
+                                             std::size_t g) const {
+  const auto all = static_cast<double>(m_storage.device_bytes);
+  if (m_boxes.empty()) return all;
+  const std::vector<PlaneRange> equal = divided(m_plan.grid.extents[0], own.size());
+  double planes = 0.0, state = 0.0;  // of the largest of equal slabs
+  for (std::size_t k = 0; k < equal.size(); ++k) {
+    planes = std::max(planes, static_cast<double>(equal[k].count()));
+    state = std::max(state, state_bytes(equal, k));
+  }
+  if (m_storage.keep == snapshot::StorageMethod::checkpoints) {
+    return all * state_bytes(own, g) / state;
+  }
+  if (m_storage.keep == snapshot::StorageMethod::boundary_values) {
+    return all * static_cast<double>(own[g].count()) / planes;
+  }
+  // snapshots have the nodes of the boxes
+  const auto buffers = static_cast<double>(m_storage.device_buffers);
+  const auto plane = static_cast<double>(m_plan.grid.size() / m_plan.grid.extents[0]);
+  const double nodes = stream::detail::work_of({own[g]}, m_boxes).largest;
+  return buffers +
+         (all - buffers) * nodes / (planes * plane * static_cast<double>(m_plan.time.steps));
+}
+
+template <class T, int Dim, class Memory>
+stream::SlabPlan SlabShots<T, Dim, Memory>::slab_plan() const {
+  // data are modelled in equal slabs, before snapshots are allocated
+  const std::vector<PlaneRange> equal = divided(m_plan.grid.extents[0], m_own.size());
+  stream::SlabPlan plan;
+  plan.ranks = m_input.options.ranks != nullptr;
+  for (std::size_t g = 0; g < m_own.size(); ++g) {
+    plan.planes.push_back(m_own[g].count());
+    plan.bytes.push_back(static_cast<std::int64_t>(
+        std::max(bytes(m_own, g) + kept_bytes(m_own, g), data_bytes(equal, g))));
+  }
+  return plan;
+}
+
 // Sets the image of a shot, and its largest values.
 template <class T, int Dim, class Memory>
 void SlabShots<T, Dim, Memory>::collect(const std::vector<Slab>& slabs,

@@ -83,12 +83,19 @@ class SlabShots {
   SlabShots(const SlabShots&) = delete;
   SlabShots& operator=(const SlabShots&) = delete;
 
-  /// \brief Plans a shot, and divides its grid; nothing large is allocated.
+  /// \brief Plans a shot; nothing large is allocated.
   /// \param window,part nodes of the model, and the model at these nodes
   /// \param shot live sources and receivers
-  /// \throws InputError, also for slabs with too few planes
+  void plan_shot(const survey::ShotWindow<Dim>& window, const HostModel<T, Dim>& part,
+                 const wave::Shot<Dim>& shot);
+  /// \brief Plans a shot as plan_shot() does, and divides its grid.
+  /// \throws InputError for slabs with too few planes
   void open(const survey::ShotWindow<Dim>& window, const HostModel<T, Dim>& part,
-            const wave::Shot<Dim>& shot);
+            const wave::Shot<Dim>& shot) {
+    plan_shot(window, part, shot);
+    m_own = divided(m_plan.grid.extents[0], m_input.options.stream.devices);
+    m_boxes.clear();
+  }
   /// Plan of modelling of the latest shot.
   const wave::ModellingPlan<Dim>& modelling() const { return m_plan; }
   /// Scheme of the first shot.
@@ -99,6 +106,14 @@ class SlabShots {
   std::int64_t window_nodes() const { return m_window.grid.size(); }
   /// Planes that a slab reads of each neighbour.
   std::int64_t beside() const { return m_beside; }
+  /// \brief Cuts the slabs of the shot of plan_shot() for the boxes of its domain; not without one.
+  /// \return nodes of the step from a time, the same on all ranks; empty without a domain
+  std::function<Box<Dim>(std::int64_t)> follow_domain(const wave::Shot<Dim>& shot);
+  /// Returns planes and bytes of the slabs of the latest shot, with the storage of allow().
+  stream::SlabPlan slab_plan() const;
+  /// Returns the part of the nodes of all steps of the largest of equal slabs that the slabs of the
+  /// latest shot wait for; 1 without a domain.
+  double part_stepped() const;
   /// Planes of the slabs of the latest shot, of the grid with layers.
   const std::vector<PlaneRange>& own() const { return m_own; }
 
@@ -111,8 +126,12 @@ class SlabShots {
   /// \throws InputError if the largest is more than the planes of the model in a slab between two
   /// others
   void check_offsets(std::int64_t window, std::int64_t devices) const;
-  /// Sets the bytes of each device that slabs may take without their snapshots.
-  void allow(double bytes) { m_allowed = bytes; }
+  /// Sets the bytes of each device that slabs may take, and the storage of the largest of equal
+  /// slabs without a domain.
+  void allow(double bytes, const snapshot::StorageChoice& storage) {
+    m_allowed = bytes;
+    m_storage = storage;
+  }
   /// Returns the planes that a slab holds: its own ones and those that it reads of its neighbours.
   PlaneRange held(const std::vector<PlaneRange>& own, std::size_t g) const {
     return {std::max(own[g].begin - m_beside, own.front().begin),
@@ -193,7 +212,8 @@ class SlabShots {
   double bytes(const wave::Scheme<T, Dim, Memory>& scheme, const stream::StreamRequirements& need,
                int sums, const std::vector<PlaneRange>& own, std::size_t g) const;
   std::vector<Slab> make_slabs();
-  void balance(const std::function<Box<Dim>(std::int64_t)>& boxes);
+  void balance();
+  double kept_bytes(const std::vector<PlaneRange>& own, std::size_t g) const;
   void make_random(std::vector<Slab>& slabs, const wave::Shot<Dim>& shot, const std::string& name);
   // Planes that slabs own in the grid with random layers.
   std::vector<PlaneRange> random_parts(const std::vector<PlaneRange>& own) const {
@@ -239,11 +259,13 @@ class SlabShots {
   std::optional<wave::Scheme<T, Dim, Memory>> m_scheme, m_data_scheme,  ///< of the first shot
       m_random_scheme;                                                  ///< with random layers
   stream::StreamRequirements m_need, m_data_need, m_random_need;        ///< of these schemes
-  std::int64_t m_beside = 0;  ///< planes that slabs read of a neighbour
-  double m_allowed = 0.0;     ///< bytes of a slab without snapshots
+  std::int64_t m_beside = 0;          ///< planes that slabs read of a neighbour
+  double m_allowed = 0.0;             ///< bytes of a slab
+  snapshot::StorageChoice m_storage;  ///< of the largest of equal slabs, without a domain
   std::vector<PlaneRange> m_own;
-  std::unique_ptr<Parts> m_parts;         ///< outlives the propagators
-  std::unique_ptr<Parts> m_random_parts;  ///< of the grid with random layers
+  std::vector<stream::detail::BoxSteps> m_boxes;  ///< of the latest shot; empty without a domain
+  std::unique_ptr<Parts> m_parts;                 ///< outlives the propagators
+  std::unique_ptr<Parts> m_random_parts;          ///< of the grid with random layers
 };
 
 template <class T, int Dim, class Memory>
@@ -291,8 +313,9 @@ void SlabShots<T, Dim, Memory>::plan(const survey::ShotWindow<Dim>& window,
 }
 
 template <class T, int Dim, class Memory>
-void SlabShots<T, Dim, Memory>::open(const survey::ShotWindow<Dim>& window,
-                                     const HostModel<T, Dim>& part, const wave::Shot<Dim>& shot) {
+void SlabShots<T, Dim, Memory>::plan_shot(const survey::ShotWindow<Dim>& window,
+                                          const HostModel<T, Dim>& part,
+                                          const wave::Shot<Dim>& shot) {
   plan(window, part, tapered_points(shot));
   m_shot = shot.number;
   if (!m_scheme) {
@@ -313,24 +336,6 @@ void SlabShots<T, Dim, Memory>::open(const survey::ShotWindow<Dim>& window,
            m_random_need);
     }
   }
-  m_own = divided(m_plan.grid.extents[0], m_input.options.stream.devices);
-}
-
-// Moves the cuts of the latest shot so that its slabs step similar numbers of nodes.
-template <class T, int Dim, class Memory>
-void SlabShots<T, Dim, Memory>::balance(const std::function<Box<Dim>(std::int64_t)>& boxes) {
-  if (is_random() || m_own.size() < 2) return;
-  stream::detail::SlabDivision grid = division(m_plan.grid.extents[0]);
-  if (m_input.options.offsets.count() > 0) grid.inner = m_input.options.offsets.largest;
-  m_own = stream::detail::balanced_parts(
-      grid, m_own, stream::detail::box_steps<Dim>(boxes, m_plan.time.steps),
-      [&](const std::vector<PlaneRange>& own) {
-        bool fits = true;
-        for (std::size_t g = 0; g < own.size(); ++g) {
-          fits = fits && bytes(own, g) <= std::max(m_allowed, bytes(m_own, g));
-        }
-        return fits;
-      });
 }
 
 template <class T, int Dim, class Memory>
@@ -463,14 +468,7 @@ MigrateReport<Dim> SlabShots<T, Dim, Memory>::migrate(const wave::Shot<Dim>& sho
                                                       const Tell& tell, ShotImage<T, Dim>& result) {
   const MigrationOptions<Dim>& given = m_input.options;
   const std::string name = concat("shot ", shot.number);
-  std::function<Box<Dim>(std::int64_t)> boxes;
-  if (const auto factory =
-          domain::box_factory<T, Dim>(given.domain, m_instances.front(), m_window.grid, m_model,
-                                      m_modelling, given.domain_options)) {
-    boxes = stream::detail::boxes_of_ranks<Dim>(given.ranks, m_plan.time.steps,
-                                                [&] { return factory(shot, m_plan); });
-    balance(boxes);
-  }
+  const std::function<Box<Dim>(std::int64_t)> boxes = follow_domain(shot);
   std::vector<Slab> slabs = make_slabs();
   const std::size_t count = slabs.size();
   std::vector<PlaneRange> planes;  // of the window
