@@ -19,13 +19,13 @@
 
 namespace moho::examples {
 
-/// Adds up the memory of a run step by step, and records its peak.
-///
-/// It begins with the memory of the program itself: its code, its threads, Kokkos.
+/// Adds up the memory of a run step by step, and records its peak. It begins with that of the
+/// program itself: its code, its threads, Kokkos.
 class MemoryEstimate {
  public:
   /// Bytes of a program without data.
   static constexpr double process = 24.0 * 1024 * 1024;
+  int ranks = 1;  ///< that share the arrays of a shot
 
   /// Adds bytes that are held until give(). \param what their name in messages
   void take(double bytes, const std::string& what) {

@@ -29,8 +29,10 @@ std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,
                 significant(nodes_per_wave, 3), " nodes per shortest wave");
 }
 
-void print_concurrent_shots(const Session& session, int count, bool automatic) {
-  session.print("          ", counted(count, "shot"), " at once", automatic ? " (auto)" : "");
+void print_concurrent_shots(const Session& session, int count, int asked) {
+  session.print("          ", counted(count, "shot"), " at once", asked == 0 ? " (auto)" : "");
+  if (count == 1 && asked > 1)
+    session.print("          note: --at-once ", asked, " has no effect on divided shots");
 }
 
 }  // namespace moho::examples

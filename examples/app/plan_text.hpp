@@ -27,9 +27,8 @@ void print_late_wavelet(const Session& session, const wave::WaveletAt& wavelet,
 /// \param dt,max_dt the time step and the largest stable one, s \param where it is stable
 std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,
                         double nodes_per_wave, const char* where = "");
-/// Prints the number of concurrent shots on one device. \param automatic true if the program chose
-/// it
-void print_concurrent_shots(const Session& session, int count, bool automatic);
+/// Prints the number of concurrent shots on one device. \param asked of --at-once; 0: chosen
+void print_concurrent_shots(const Session& session, int count, int asked);
 
 /// Returns the shape and the memory of a stream for summary.json. Plan: stream::StreamPlan
 template <class Plan>
@@ -55,9 +54,9 @@ void print_slabs(const Session& session, const Plan& slabs, const std::string& s
 /// Returns slabs for summary.json. Plan: stream::SlabPlan
 template <class Plan>
 Json slabs_json(const Plan& slabs) {
-  const std::int64_t most = slabs.max_bytes();
-  return Json::object(
-      {{"count", slabs.planes.size()}, {"planes", slabs.planes}, {"bytes_on_each", most}});
+  return Json::object({{"count", slabs.planes.size()},
+                       {"planes", slabs.planes},
+                       {"bytes_on_each", slabs.max_bytes()}});
 }
 
 /// Returns the numbers of shots.

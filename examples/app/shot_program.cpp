@@ -410,7 +410,7 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
   }
   session.print("          samples every ", significant(plan.interval * 1e3, 6), " ms, ",
                 plan.samples, " of them; takes ", takes(report));
-  if (!one) print_concurrent_shots(session, report.at_once, m_o.at_once == 0);
+  if (!one) print_concurrent_shots(session, report.at_once, m_o.at_once);
   print_plan();
   std::fflush(stdout);
 }

@@ -256,11 +256,11 @@ void run_shots_with(const Options& o, Session& session) {
     const int sharing = Program<T, 2>::ranks_take_the_same ? session.processes().size_of_host() : 1;
     limit = memory_limit(o, Program<T, 2>::memory_of_host(o), sharing);
     EarthModelNeed need = need_of_earth_model<T>(o.model);
-    Program<T, 2>::estimate(o, need, limit);  // with the narrowest sponges
+    Program<T, 2>::estimate(o, need, limit, session.processes().size());  // narrowest sponges
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
     need.sponge = usual_sponge(model, model.mean("vp"), o.wavelet);
-    memory = Program<T, 2>::estimate(o, need, limit);
+    memory = Program<T, 2>::estimate(o, need, limit, session.processes().size());
     session.leave_out_picture(why_no_picture(memory, limit));
   });
   if (model.shape.size() == 2) {
@@ -273,7 +273,7 @@ void run_shots_with(const Options& o, Session& session) {
 
 /// Runs a program derived from ShotProgram in the requested precision and dimension.
 /// Program has two static functions. results(options) returns the names of files that every run
-/// writes. estimate(options, need, limit) returns its host memory without gathers. Its
+/// writes. estimate(options, need, limit, ranks) returns its host memory without gathers. Its
 /// ranks_take_the_same is true if each rank of a machine needs that memory.
 template <template <class, int> class Program, class Options>
 void run_shots(const Options& options, Session& session) {

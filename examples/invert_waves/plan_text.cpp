@@ -46,7 +46,7 @@ void print_plan(Session& session, const Options& o, const PlanInput& input,
     for (const std::string& line : p.stream) session.print("stream    ", line);
   }
   if (p.stream.empty() && p.slabs.empty() && input.shots > 1)
-    print_concurrent_shots(session, p.concurrent_shots, o.at_once == 0);
+    print_concurrent_shots(session, p.concurrent_shots, o.at_once);
   if (p.batch_size > 1) session.print("          ", p.batch_size, " of them in the same launches");
   if (o.extended) {
     session.print("lags      ", o.lags.count(), " of the result: ", format_bytes(p.lags_bytes),

@@ -39,7 +39,7 @@ void print_plan(const Session& session, const Options& o, const EarthModel<T>& m
       : !p.slabs.empty()       ? " on each device besides snapshots"
       : p.concurrent_shots > 1 ? " each besides snapshots"
                                : " besides snapshots");
-  if (job.shots.size() > 1) print_concurrent_shots(session, p.concurrent_shots, o.at_once == 0);
+  if (job.shots.size() > 1) print_concurrent_shots(session, p.concurrent_shots, o.at_once);
   if (p.batch_size > 1) session.print("          ", p.batch_size, " of them in the same launches");
   if (!p.one_by_one.empty()) session.print("          --batch ", o.batch, ": none, ", p.one_by_one);
   print_slabs(session, p.slabs, o.space);

@@ -61,10 +61,36 @@ class Program : public ShotProgram<T, Dim> {
 
   // Host memory of a run without gathers, estimated from options and headers.
   static MemoryEstimate estimate(const Options& o, const EarthModelNeed& need,
-                                 const MemoryLimit& limit) {
+                                 const MemoryLimit& limit, int ranks) {
     MemoryEstimate estimate;
     if (need.shape.empty()) return estimate;
     const WaveArrays arrays = wave_arrays<T>(o, need);
+    // as few ranks of a shot as have the memory
+    const bool chosen = o.ranks_per_shot == 0 && o.expand != domain::ExpansionMethod::amplitude;
+    for (int n = chosen ? 1 : std::max(o.ranks_per_shot, 1);; ++n) {
+      if (chosen && ranks % n != 0) continue;
+      estimate = estimate_of(o, need, limit, arrays, n);
+      if (!chosen || n >= ranks || estimate.most() <= limit.bytes) break;
+    }
+    // in a stream only the model and the last wavefield are in memory
+    MemoryEstimate streamed;
+    streamed.take(need.values, "the model");
+    streamed.pass(std::max(need.passing, 2.0 * sizeof(T) * need.nodes()), "the last wavefield");
+    const bool streams =
+        o.expand != domain::ExpansionMethod::amplitude && streamed.most() <= limit.bytes;
+    check_wave_memory(o, need, arrays, estimate, limit,
+                      streams ? ", or stream_waves with --host-volume FILE, which keeps the waves "
+                                "in a file"
+                              : "");
+    return estimate;
+  }
+
+ private:
+  // Memory with a number of ranks of each shot.
+  static MemoryEstimate estimate_of(const Options& o, const EarthModelNeed& need,
+                                    const MemoryLimit& limit, const WaveArrays& arrays, int ranks) {
+    MemoryEstimate estimate;
+    estimate.ranks = ranks;
     estimate.take(need.values, "the model");
     estimate.pass(need.passing, "reading the model");
     const bool divided = o.devices != 1 || o.ranks_per_shot != 1;
@@ -76,14 +102,14 @@ class Program : public ShotProgram<T, Dim> {
                                  arrays.parameters * arrays.whole + arrays.media * arrays.padded),
                     "the model with its layers");
       // planes near a cut are in both slabs
-      const double slabs = std::max(o.devices, o.ranks_per_shot);
+      const double slabs = std::max(o.devices, ranks);
       const double cut = 2.0 * std::max(slabs - 1.0, 0.0) * (2.0 * o.order + 8.0) /
                          static_cast<double>(need.shape.front());
-      const double part = (1.0 + cut) / std::max(o.ranks_per_shot, 1);
+      const double part = (1.0 + cut) / ranks;
       estimate.take(
           sizeof(T) * (part * (arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
           "the medium and wavefields");
-      estimate.take(sizeof(T) * shots_besides(o) *
+      estimate.take(sizeof(T) * (ranks > 1 ? 0.0 : shots_besides(o)) *
                         ((arrays.slopes + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
                     "shots --at-once");
       // domains that expand by arrivals compute these first, in an array and the solver's copy
@@ -101,20 +127,9 @@ class Program : public ShotProgram<T, Dim> {
     // layers, tables and lists
     estimate.take(0.05 * (estimate.now() - MemoryEstimate::process), "tables");
     if (o.plot) estimate.picture(2.0 * sizeof(T) * need.nodes(), limit.bytes);
-    // in a stream only the model and the last wavefield are in memory
-    MemoryEstimate streamed;
-    streamed.take(need.values, "the model");
-    streamed.pass(std::max(need.passing, 2.0 * sizeof(T) * need.nodes()), "the last wavefield");
-    const bool streams =
-        o.expand != domain::ExpansionMethod::amplitude && streamed.most() <= limit.bytes;
-    check_wave_memory(o, need, arrays, estimate, limit,
-                      streams ? ", or stream_waves with --host-volume FILE, which keeps the waves "
-                                "in a file"
-                              : "");
     return estimate;
   }
 
- private:
   void prepare_job(WaveJob<T, Dim>& job) override {
     job.modelling.time.snapshot_every = m_o.snapshots;
     // these methods read the model while the wavefield steps
@@ -136,7 +151,7 @@ class Program : public ShotProgram<T, Dim> {
       const bool divides = m_o.expand != domain::ExpansionMethod::amplitude;
       // ranks without a shot join others
       const bool few = static_cast<int>(job.shots.size()) < ranks && divides;
-      if (m_o.devices > 1 || m_o.ranks_per_shot > 1 || few) {
+      if (m_o.devices > 1 || this->memory().ranks > 1 || few) {
         report = compute_on_devices(exec, job);
         return;
       }
@@ -213,6 +228,14 @@ class Program : public ShotProgram<T, Dim> {
     }
   }
 
+  // Ranks of each shot: as asked, or as the memory of hosts demands; 0: chosen by the library.
+  int ranks_per_shot(std::size_t shots) const {
+    const int least = this->memory().ranks;
+    if (m_o.ranks_per_shot > 0 || least == 1) return m_o.ranks_per_shot;
+    const auto count = static_cast<std::int64_t>(shots);
+    return std::max(least, stream::ranks_of_shot(0, m_ranks->size(), count, ""));
+  }
+
   // Models the shots in slabs, one for each device or rank.
   WaveReport compute_on_devices(const auto& exec, const WaveJob<T, Dim>& job) {
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
@@ -221,7 +244,7 @@ class Program : public ShotProgram<T, Dim> {
     stream::StreamSurveyOptions<T, Dim> options;
     options.streaming.modelling = job.modelling;
     options.streaming.modelling.concurrent_shots = 1;
-    options.streaming.wishes.devices = m_ranks ? m_o.ranks_per_shot : m_o.devices;
+    options.streaming.wishes.devices = m_ranks ? ranks_per_shot(job.shots.size()) : m_o.devices;
     options.streaming.ranks = m_ranks.get();
     options.collectively = job.together;
     if (m_o.space == "cuda") options.streaming.wishes.device_memory = m_o.memory;

@@ -91,7 +91,7 @@ class Program : public ShotProgram<T, Dim> {
   // Host memory of a run, estimated from options and headers.
   // Gathers and the rings of hosts follow from the plan and are not included.
   static MemoryEstimate estimate(const Options& o, const EarthModelNeed& need,
-                                 const MemoryLimit& limit) {
+                                 const MemoryLimit& limit, int /*ranks*/) {
     MemoryEstimate estimate;
     if (need.shape.empty()) return estimate;
     const WaveArrays arrays = wave_arrays<T>(o, need);
