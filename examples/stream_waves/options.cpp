@@ -2,6 +2,7 @@
 #include "stream_waves/options.hpp"
 
 #include "app/arguments.hpp"
+#include "app/command_line.hpp"
 
 #include <moho/core/error.hpp>
 
@@ -79,9 +80,13 @@ Description describe(Options& o) {
          planes, {.unset = "auto", .free = true});
   d.bind(o.lag, "lag", "n", "planes between one of these steps and the next (default: the least)",
          planes, {.unset = "auto", .free = true});
-  d.bind(o.devices, "devices", "n",
-         "devices in a chain (default: 1; under mpirun each rank is one)", count(1, 64),
-         {.free = true});
+  d.bind(o.devices, "devices", "N|auto",
+         "devices in a chain. auto: the fewest of this process that hold the model, each a slab "
+         "across x, or a chain of all (default: 1; under mpirun each rank is one)",
+         count(1, 64), {.word = "auto", .free = true});
+  d.check([&o](const Arguments& given) {
+    o.fewest = given.given("devices") && given.text("devices") == "auto";
+  });
   d.bind(o.groups, "groups", "auto | n",
          "chains that the devices form, each with shots of its own (default: auto, as few as the "
          "volume allows)",

@@ -18,7 +18,8 @@ struct Options : WaveOptions {
   std::int64_t block = 0;         ///< planes of a block; 0: chosen
   std::int64_t updates = 0;       ///< steps of a plane on a device; 0: chosen
   std::int64_t lag = 0;           ///< planes between these steps; 0: the smallest lag
-  int devices = 0;                ///< of all chains; 0: not given
+  int devices = 0;                ///< of all chains; 0: not given, or chosen
+  bool fewest = false;            ///< true: the fewest devices that hold the model
   int groups = 0;                 ///< number of chains; 0: chosen
   std::string volume;             ///< file of the volume; empty: in memory
 };

@@ -199,7 +199,7 @@ class Program : public ShotProgram<T, Dim> {
     stream::StreamingOptions<Dim> streaming;
     streaming.modelling = job.modelling;  // each shot has its own sources
     streaming.wishes.device_memory = m_o.device_memory;
-    streaming.wishes.devices = devices();
+    streaming.wishes.devices = m_o.fewest ? 0 : devices();
     streaming.wishes.groups = m_o.groups;
     streaming.wishes.block = m_o.block;
     streaming.wishes.updates = m_o.updates;

@@ -264,7 +264,7 @@ class Plan(Case):
         """Launches, copies and searches for bad values are counted: on small grids they outlast the steps."""
         small = ["--vp", "2000", "--shape", "201,101", "--spacing", "10", "--time", "0.3", "--device-memory",
                  "2M"]
-        for more in ([], ["--devices", "2"], ["--block", "64", "--updates", "1"],
+        for more in (["--devices", "auto"], ["--devices", "2"], ["--block", "64", "--updates", "1"],
                      ["--block", "32", "--updates", "1"]):
             with self.subTest(more=more):
                 ratios = []
