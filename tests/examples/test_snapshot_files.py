@@ -34,6 +34,22 @@ class Files(test_migrate_shots.Case):
     def stages(self, run):
         return {stage["stage"]: stage["spans"] for stage in run.summary["stages"]}
 
+    def test_fixed_numbers_of_bits_fit_as_planned(self):
+        """The least limit of the disk that a plan accepts suffices, for any position of the blocks."""
+        options = [*self.shots, *self.host, "--snapshots", "threads", "--error", "bits:12", *self.there]
+        for width in (9, 14, 16):
+            self.survey = [*self.survey[:-1], f"sponge:{width}"]
+            fails, fits = 10, 1 << 14
+            while fits - fails > 1:
+                tried = (fails + fits) // 2
+                done = self.call("--vp", "smooth.npy", *self.survey, *options, "--disk", f"{tried}K",
+                                 "--plan", "--no-plot", "--out", "plan")
+                fails, fits = (fails, tried) if done.returncode == 0 else (tried, fits)
+            r = self.migrate(*options, "--disk", f"{fits}K")
+            for shot in r.summary["migrated"]:
+                self.assertLessEqual(shot["bytes_on_disk"], fits * 1024)
+            self.assert_spool_is_empty()
+
     def test_same_bits_as_in_memory(self):
         for kind, memory in (("threads", "threads"), ("disk", "compressed")):
             for error in ("snr:55", "bits:12"):

@@ -207,6 +207,27 @@ MEMORY_TEST(SurveyMigration, PlansBoundaryValuesByTheReachOfTheEquations) {
   }
 }
 
+// Shots see windows of different sizes.
+MEMORY_TEST(SurveyMigration, PlansTheBytesOfFixedNumbersOfBits) {
+  SmallSurvey<T, Memory> survey(exec);
+  survey.options.storage.method = "compressed";
+  for (const char* const error : {"bits:8", "bits:12"}) {
+    survey.options.storage.error = error;
+    auto migration = survey.migration();
+    const auto planned = static_cast<double>(migration.plan().storage.strategy.bytes);
+    const auto count = static_cast<double>(migration.plan().storage.snapshots);
+    double most = 0.0;
+    for (const auto& gather : survey.gathers) {
+      const ShotImage<T, 2> shot = migration.migrate(gather);
+      const auto nodes = static_cast<double>(shot.window.grid.size());
+      most = std::max(most, count * nodes * sizeof(T) / shot.report.ratio);
+    }
+    EXPECT_GE(planned, most) << error;
+    // besides 1 KiB of each snapshot
+    EXPECT_LT(planned, 1.01 * most + 1024.0 * count) << error;
+  }
+}
+
 MEMORY_TEST(SurveyMigration, HasTheSameBitsInAnyOrderAndGrouping) {
   const SmallSurvey<T, Memory> survey(exec);
   auto forward = survey.migration(), backward = survey.migration(), merged = survey.migration();

@@ -316,6 +316,22 @@ MEMORY_TEST(SlabMigration, KeepsTheErrorBoundsOfCodecs) {
   }
 }
 
+// Slabs have different numbers of nodes, and of blocks of a codec.
+MEMORY_TEST(SlabMigration, PlansTheBytesOfFixedNumbersOfBits) {
+  auto input = rough_survey<T, 2>(Medium::isotropic, wave::all_faces<2>(FaceKind::sponge, 14),
+                                  "compressed", 4, 100);
+  input.options.storage.error = "bits:12";
+  for (const int devices : slab_counts(exec)) {
+    input.options.stream.devices = devices;
+    rtm::Migration<T, 2, Memory> migration(exec, input);
+    const auto planned = static_cast<double>(migration.plan().storage.strategy.bytes);
+    const ShotImage<T, 2> shot = migration.migrate(noise<2>(input.shots[0]));
+    const auto raw = static_cast<double>(migration.plan().storage.snapshots * input.grid.size() *
+                                         static_cast<std::int64_t>(sizeof(T)));
+    EXPECT_GE(devices * planned, raw / shot.report.ratio) << devices;
+  }
+}
+
 MEMORY_TEST(SlabMigration, ExpandsWithArrivals) {
   int number = 0;
   for (const ExpansionMethod method : {ExpansionMethod::layers, ExpansionMethod::eikonal}) {

@@ -126,6 +126,23 @@ double measure_ratio(const Instance<Memory>& exec, const CodecOptions& options,
   return static_cast<double>(box.size()) * sizeof(T) / static_cast<double>(packed.bytes());
 }
 
+/// \brief Returns the bytes of a snapshot of the mode blocks, in memory or in a file.
+///
+/// They depend on the nodes of its box and on its position among the blocks alone. Without
+/// entry_bytes(); with padding and checksums.
+/// \param bits of a node \param box nodes of the snapshot
+template <int Dim>
+double fixed_bytes(int bits, const Box<Dim>& box) {
+  PackedHeader<Dim> header;
+  header.mode = CodecMode::blocks;
+  header.box = box;
+  const std::int64_t payload =
+      header.first_block() + BlockGrid<Dim>(box).size() * FixedCoder{bits}.block_bytes();
+  constexpr std::int64_t checked = std::int64_t{1} << 20;  // bytes with a checksum each, in a file
+  return static_cast<double>(payload + Packed<Dim, Kokkos::HostSpace>::padding +
+                             4 * (payload / checked));
+}
+
 /// Returns a cube around the centre of a box, of at most `half` nodes on each side.
 template <int Dim>
 Box<Dim> cube_in(const Box<Dim>& box, std::int64_t half) {
@@ -179,10 +196,26 @@ Point<Dim> shortest_wave(const wave::Propagator<T, Dim, Memory>& propagator) {
   return nodes;
 }
 
+/// \brief Sets the ratios of codecs with a fixed number of bits to that of the largest of some
+/// compressed snapshots.
+/// \param rates with codecs
+/// \param raw_bytes uncompressed bytes of the largest snapshot
+/// \param boxes nodes of snapshots of the grid of a wavefield; one or more
+template <int Dim>
+void set_fixed_ratios(Rates& rates, double raw_bytes, const std::vector<Box<Dim>>& boxes) {
+  for (CodecRate& rate : rates.codecs) {
+    if (rate.keep != StorageMethod::blocks) continue;
+    double most = 0.0;
+    for (const Box<Dim>& box : boxes) most = std::max(most, detail::fixed_bytes(rate.bits, box));
+    rate.ratio = raw_bytes / most;
+  }
+}
+
 /// \brief Measures the rates of steps, memory and codecs with the arrays of a run.
 ///
 /// Ratios of codecs are those of a diffuse field with the shortest waves of the propagator, with
-/// which the bytes of a plan are an upper bound for realistic wavefields.
+/// which the bytes of a plan are an upper bound for realistic wavefields. With a fixed number of
+/// bits they are those of a snapshot of the propagator's interior.
 ///
 /// The wavefield is overwritten and left at rest. The measurement costs about ten steps.
 /// \param exec execution instance of the run
@@ -203,7 +236,7 @@ Rates measure_rates(const InstanceOf<Memory>& exec,
 /// \param options of the codec
 /// \param threads number of host threads
 /// \param shortest nodes of the shortest wave along each axis, of which the ratio is measured
-/// \param box nodes of a snapshot
+/// \param box nodes of a snapshot, of which the ratio is that of a fixed number of bits
 template <class T, int Dim, class Memory>
 CodecRate measure_host_codec(const CodecOptions& options, int threads, const Point<Dim>& shortest,
                              const Box<Dim>& box) {
@@ -228,8 +261,13 @@ CodecRate measure_host_codec(const CodecOptions& options, int threads, const Poi
   diffuse = detail::cube_in(diffuse, Dim == 3 ? 24 : 128);
   launch_box("moho::snapshot::diffuse_wave", exec, diffuse,
              detail::DiffuseWave<T, Dim>(field.data(), layout, shortest));
-  rate.ratio = std::min(rate.ratio,
-                        detail::measure_ratio<T, Dim, Host>(exec, options, layout, field, diffuse));
+  if (options.mode == CodecMode::blocks) {
+    rate.ratio =
+        static_cast<double>(box.size()) * sizeof(T) / detail::fixed_bytes(options.bits, box);
+  } else {
+    rate.ratio = std::min(
+        rate.ratio, detail::measure_ratio<T, Dim, Host>(exec, options, layout, field, diffuse));
+  }
   rate.entry_bytes = static_cast<double>(detail::entry_bytes<Dim>(options.mode));
   rate.work_bytes = detail::work_bytes<T, Dim, Host>(options, box, rate.ratio);
   rate.host_threads = true;
@@ -288,12 +326,15 @@ Rates measure_rates(const InstanceOf<Memory>& instance,
                                          shortest_wave(propagator)));
   for (std::size_t n = 0; n < codecs.size(); ++n) {
     CodecRate& rate = rates.codecs[n];
-    rate.ratio =
-        std::min(rate.ratio, detail::measure_ratio<T, Dim, Memory>(
-                                 exec, codecs[n], wavefield.layout, wavefield.now[0], diffuse));
+    if (codecs[n].mode != CodecMode::blocks) {
+      rate.ratio =
+          std::min(rate.ratio, detail::measure_ratio<T, Dim, Memory>(
+                                   exec, codecs[n], wavefield.layout, wavefield.now[0], diffuse));
+    }
     rate.entry_bytes = static_cast<double>(detail::entry_bytes<Dim>(codecs[n].mode));
     rate.work_bytes = detail::work_bytes<T, Dim, Memory>(codecs[n], interior, rate.ratio);
   }
+  set_fixed_ratios<Dim>(rates, static_cast<double>(interior.size()) * sizeof(T), {interior});
   wavefield.clear(exec);
   exec.fence();
   return rates;

@@ -203,6 +203,9 @@ class MigrationPlanner {
     add_shot(m_plan.memory, window.grid.size());
     m_plan.extents = modelling.plan().grid.extents;
     measure(exec, modelling);
+    const Box<Dim> interior = modelling.propagator().interior();
+    snapshot::set_fixed_ratios(m_rates, sizeof(T) * static_cast<double>(interior.size()),
+                               snapshot_boxes(interior));
     choose_concurrent(exec, modelling);
     measure_batch(exec, modelling);
     estimate(largest);
@@ -488,6 +491,7 @@ class MigrationPlanner {
   }
 
   // See shot_memory.hpp.
+  std::vector<Box<Dim>> snapshot_boxes(const Box<Dim>& interior) const;
   survey::ShotTraceBytes trace_bytes() const;
   void add_shot(wave::MemoryNeed& need, std::int64_t nodes) const;
   void refuse_memory(std::size_t shots, std::size_t bytes, std::size_t allowed, bool given) const;
@@ -578,6 +582,7 @@ class MigrationPlanner {
   std::size_t least_slab_bytes(int devices);
   std::vector<std::int64_t> slab_numbers(int first, int last, int& most);
   void refuse_slabs(int devices);
+  std::vector<Box<Dim>> slab_boxes(int devices) const;
 
   MigrationInput<T, Dim> m_input;
   const MigrationOptions<Dim>& m_o;

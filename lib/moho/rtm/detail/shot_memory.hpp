@@ -10,8 +10,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace moho::rtm::detail {
+
+// Returns the nodes of snapshots of all shots: the most nodes need not be the most blocks.
+// `interior` of one of them.
+template <class T, int Dim, class Memory>
+std::vector<Box<Dim>> MigrationPlanner<T, Dim, Memory>::snapshot_boxes(
+    const Box<Dim>& interior) const {
+  std::vector<Box<Dim>> boxes;
+  for (const auto& shot : m_input.shots) {
+    const Grid<Dim> window = window_of(shot).grid;
+    Box<Dim> box = interior;
+    for (int d = 0; d < Dim; ++d) box.upper[d] = box.lower[d] + window.extents[d];
+    if (boxes.empty() || !(boxes.back() == box)) boxes.push_back(box);
+  }
+  return boxes;
+}
 
 // Memory of the traces of the largest shot.
 template <class T, int Dim, class Memory>

@@ -227,6 +227,23 @@ void MigrationPlanner<T, Dim, Memory>::share_threads(int devices, snapshot::Rate
   }
 }
 
+// Returns the nodes of the snapshots of all slabs of all shots.
+template <class T, int Dim, class Memory>
+std::vector<Box<Dim>> MigrationPlanner<T, Dim, Memory>::slab_boxes(int devices) const {
+  const auto& scheme = m_slabs->scheme();
+  const std::int64_t layers = scheme.grid().extents[0] - scheme.interior().extent(0);
+  std::vector<Box<Dim>> boxes;
+  for (const Box<Dim>& interior : snapshot_boxes(scheme.interior())) {
+    for (const PlaneRange& own : m_slabs->divided(interior.extent(0) + layers, devices)) {
+      Box<Dim> box = interior;
+      box.lower[0] = std::max(box.lower[0], own.begin);
+      box.upper[0] = std::min(box.upper[0], own.end);
+      if (!box.empty()) boxes.push_back(box);
+    }
+  }
+  return boxes;
+}
+
 // Returns the storage of each slab in `allowed` bytes of its device. \throws MemoryError or
 // InputError if the slabs do not fit
 template <class T, int Dim, class Memory>
@@ -261,6 +278,7 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(int devices
   shape.random_bytes = random_bytes;
   const auto share = static_cast<std::size_t>(devices);
   snapshot::Rates rates = m_rates;
+  snapshot::set_fixed_ratios(rates, sizeof(T) * shape.largest_snapshot, slab_boxes(devices));
   rates.disk_write /= devices;
   rates.disk_read /= devices;
   if (is_host_memory<Memory> && m_o.ranks == nullptr) share_threads(devices, rates);
