@@ -136,18 +136,17 @@ class Program {
       on_host = fwi::gradient_on_host<T>(exec, m_input.grid, medium_of(m_o.model),
                                          m_input.boundaries, options);
     });
-    if (on_host) {
-      const moho::Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
-      invert(host, [&](const auto& start, const auto& data) {
-        return fwi::make_streamed_objective(exec, m_input.grid, start, m_input.boundaries,
+    on_host = m_session.processes().any(on_host);
+    const auto in_core = [&](const auto& start, const auto& data) {
+      return fwi::make_objective_if_it_fits(exec, m_input.grid, start, m_input.boundaries,
                                             m_input.wavelet, data, options);
-      });
-    } else {
-      invert(exec, [&](const auto& start, const auto& data) {
-        return fwi::make_objective(exec, m_input.grid, start, m_input.boundaries, m_input.wavelet,
-                                   data, options);
-      });
-    }
+    };
+    if (!on_host && invert(exec, in_core)) return;
+    const moho::Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
+    invert(host, [&](const auto& start, const auto& data) {
+      return fwi::make_streamed_objective(exec, m_input.grid, start, m_input.boundaries,
+                                          m_input.wavelet, data, options);
+    });
   }
 
   fwi::ObjectiveOptions<Dim> objective_options() {
@@ -168,8 +167,9 @@ class Program {
   }
 
   // Makes the objective by make(start, data); runs the search, or shots for another process.
+  // Returns false if a process has no objective.
   template <class Instance, class Make>
-  void invert(const Instance& exec, const Make& make) {
+  bool invert(const Instance& exec, const Make& make) {
     Processes& processes = m_session.processes();
     using Model = decltype(to_model<T, Dim>(exec, m_input.grid, *m_input.values));
     using Memory = typename decltype(Model::vp)::memory_space;
@@ -185,11 +185,12 @@ class Program {
         });
       }
       const Model start = to_model<T, Dim>(exec, m_input.grid, *m_input.values);
-      m_input.in_words([&] { objective.emplace(make(start, data)); });
-      if (m_data.survey && processes.root() && !m_o.only_shot) {
+      m_input.in_words([&] { objective = make(start, data); });
+      if (objective && m_data.survey && processes.root() && !m_o.only_shot) {
         check_onsets_at(exec, start, objective->plan().time.dt);
       }
     });
+    if (processes.any(!objective)) return false;
     if (!processes.alone() && m_o.source_field == fwi::SourceField::automatic &&
         !objective->streamed() && m_o.devices == 1) {
       const fwi::SourceField method = m_shared->common_source_field(objective->plan().source_field);
@@ -197,7 +198,7 @@ class Program {
     }
     m_groups->keep();
     processes.together([&] { show(objective->plan()); });
-    if (m_o.plan) return;
+    if (m_o.plan) return true;
     processes.together([&] {
       const HostPhase phase(m_session.phases, "data");
       m_loading = true;
@@ -210,10 +211,19 @@ class Program {
       m_sites->begin();
       if (!m_o.only_shot) m_results.write_start(m_resumed.band);
     });
-    if (m_input.only) return compute_only(*objective);
-    if (!processes.root()) return m_input.in_words([&] { m_shared->serve(*objective); });
-    search(exec, *objective);
-    m_shared->stop();
+    if (m_input.only) {
+      m_input.in_words([&] {
+        objective->begin(m_input.evaluation);
+        m_sites->write_result(m_o.extended ? objective->extended_contribution(*m_input.only)
+                                           : objective->contribution(*m_input.only));
+      });
+    } else if (processes.root()) {
+      search(exec, *objective);
+      m_shared->stop();
+    } else {
+      m_input.in_words([&] { m_shared->serve(*objective); });
+    }
+    return true;
   }
 
   // Compares the start times of data with first arrivals of the starting model.
@@ -243,17 +253,6 @@ class Program {
     print_late_wavelet(m_session, m_input.wavelet, plan.time);
     add_plan(m_session, m_o, input, plan);
     record_memory(m_session, m_o.space, plan, plan.data_bytes + plan.host_bytes);
-  }
-
-  // ---- shots for another process
-
-  template <class Objective>
-  void compute_only(Objective& objective) {
-    m_input.in_words([&] {
-      objective.begin(m_input.evaluation);
-      m_sites->write_result(m_o.extended ? objective.extended_contribution(*m_input.only)
-                                         : objective.contribution(*m_input.only));
-    });
   }
 
   // ---- the search

@@ -272,6 +272,20 @@ class GradientsInSlabs(test_invert_waves.Case):
         self.survey = [*self.survey[:5], "4", *self.survey[6:]]
         self.assertIn("source's wavefield by replay", self.plan(*devices, "--device-memory", "3M"))
 
+    def test_any_larger_limit_of_a_device_suffices(self):
+        """Gradients stream where they do not fit in core: no limit is refused above one that suffices."""
+        self.survey = [*self.survey, "--boundary", "sponge:9"]
+        self.shots = [*self.shots[:-3], "0,700:1200,700:301", *self.shots[-2:]]  # large data
+        more = ["--source-field", "random", "--width", "9", "--space", "serial", "--plan", "--no-plot"]
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, *more, "--out", "plan"]
+        ways = []
+        for limit in range(500, 10000, 250):
+            done = self.call(*asked, "--device-memory", f"{limit}K")
+            way = "refused" if done.returncode else "stream" if "\nstream " in done.stdout else "in core"
+            if ways[-1:] != [way]:
+                ways.append(way)
+        self.assertEqual(ways, ["refused", "stream", "in core"])
+
     def test_refusals(self):
         host = ["--space", "openmp"]
         asked = ["--vp", "start.npy", *self.survey, *self.shots, *host, "--boundary", "sponge:16"]

@@ -38,6 +38,13 @@ class Communicator {
   virtual void broadcast(void* bytes, std::size_t count) { (void)bytes, (void)count; }
   /// Adds values of all processes into those of the root; all pass the same number of values.
   virtual void sum_to_root(std::vector<double>& values) { (void)values; }
+  /// Returns true on all processes if one of them passes true.
+  bool any(bool mine) {
+    std::vector<double> count{mine ? 1.0 : 0.0};
+    sum_to_root(count);
+    broadcast(count.data(), sizeof(double));
+    return count.front() > 0.0;
+  }
   /// \brief Merges a value of each process into that of the root.
   /// \param pack returns the value of this process as bytes
   /// \param merge receives the bytes of another process

@@ -24,9 +24,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -256,11 +258,33 @@ Objective<T, Dim, Kokkos::HostSpace> make_slab_objective(
   return Result(std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), device));
 }
 
+/// \brief Creates an objective on a host whose gradients stream if they do not fit in core.
+/// \param input arguments, for which gradient_may_stream() is true
+/// \param instance instance of the host
+/// \throws CoreDoesNotFit if they do not fit in a stream either
+template <class T, int Dim, class Memory>
+Objective<T, Dim, Memory> make_fitting_objective(ObjectiveInput<T, Dim, Memory> input,
+                                                 const Instance<Memory>& instance) {
+  using Result = Objective<T, Dim, Memory>;
+  std::exception_ptr failed;
+  try {
+    return Result(std::make_unique<CoreEvaluator<T, Dim, Memory>>(input));
+  } catch (const CoreDoesNotFit&) {
+    failed = std::current_exception();
+  }
+  try {
+    return Result(std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), instance));
+  } catch (const Error&) {
+    std::rethrow_exception(failed);
+  }
+}
+
 /// \brief Creates the objective of a survey: checks the initial model and plans.
 ///
 /// Models and vectors are in the memory of the instance. On hosts gradients stream if
-/// gradient_streams() returns true, and shots are computed in slabs of one thread if
-/// gradient_in_slabs() does; for devices see make_streamed_objective().
+/// gradient_streams() returns true, or if they do not fit in core and gradient_may_stream() does;
+/// shots are computed in slabs of one thread if gradient_in_slabs() returns true. For devices see
+/// make_streamed_objective().
 /// \param exec instance of all work
 /// \param grid of the model
 /// \param start initial model; its fields must stay unchanged
@@ -268,7 +292,8 @@ Objective<T, Dim, Kokkos::HostSpace> make_slab_objective(
 /// \param wavelet of the sources
 /// \param data shots, and their gathers or the model of modelled data
 /// \param options misfit, parameters, bounds, memory
-/// \throws InputError with the name of the argument; MemoryError
+/// \throws InputError with the name of the argument, CoreDoesNotFit for gradients in core that do
+/// not fit the memory; MemoryError
 template <class T, int Dim, class Memory>
 Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                          const wave::Model<T, Dim, Memory>& start,
@@ -285,6 +310,9 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
     if (gradient_streams<T, Dim, Memory>(instance, grid, start.medium(), faces, options)) {
       return Objective<T, Dim, Memory>(
           std::make_unique<StreamedEvaluator<T, Dim, Memory>>(std::move(input), instance));
+    }
+    if (gradient_may_stream<Memory>(options)) {
+      return make_fitting_objective<T, Dim, Memory>(std::move(input), instance);
     }
   }
   return Objective<T, Dim, Memory>(
@@ -310,6 +338,21 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
   data.shots = survey.shots();
   data.read = [&survey](std::size_t k) { return survey.read(k); };
   return make_objective<T, Dim, Memory>(exec, grid, start, faces, wavelet, data, complete);
+}
+
+/// \brief Creates an objective like make_objective(). On devices it is empty if gradients that may
+/// stream do not fit in core: make_streamed_objective() then has models and vectors on the host.
+template <class T, int Dim, class Memory>
+std::optional<Objective<T, Dim, Memory>> make_objective_if_it_fits(
+    const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const wave::Model<T, Dim, Memory>& start,
+    const wave::Boundaries<Dim>& faces, const wave::WaveletAt& wavelet,
+    const ObjectiveData<T, Dim, Memory>& data, const ObjectiveOptions<Dim>& options) {
+  try {
+    return make_objective<T, Dim, Memory>(exec, grid, start, faces, wavelet, data, options);
+  } catch (const CoreDoesNotFit&) {
+    if (is_host_memory<Memory> || !gradient_may_stream<Memory>(options)) throw;
+  }
+  return std::nullopt;
 }
 
 /// \brief Creates an objective whose models and vectors are on the host.

@@ -19,7 +19,7 @@
 
 namespace moho::fwi {
 
-/// Returns the memory of a gradient in core with random boundaries, bytes.
+/// Returns the memory of a gradient in core with random boundaries, without data and traces, bytes.
 /// \param medium medium of the initial model
 /// \param given faces of the model
 template <class T, int Dim>
@@ -82,10 +82,20 @@ bool gradient_in_slabs(const ObjectiveOptions<Dim>& options) {
   return true;
 }
 
+/// \brief Returns true if gradients may stream without a request: with random boundaries, one
+/// process and device, and one shot at a time, where the memory of the device is limited.
+template <class Memory, int Dim>
+bool gradient_may_stream(const ObjectiveOptions<Dim>& options) {
+  return options.source_field == SourceField::random && options.devices == 1 &&
+         options.ranks == nullptr && options.concurrent_shots <= 1 &&
+         !(is_host_memory<Memory> && options.device_memory == 0);
+}
+
 /// \brief Returns true if gradients stream through a device.
 ///
 /// This requires random boundaries, and either a given block, updates or several devices, or a
-/// gradient in core that does not fit the device.
+/// gradient in core that does not fit the device even without data and traces. A gradient that does
+/// not fit because of these is a CoreDoesNotFit of make_objective(); see gradient_may_stream().
 /// \param device instance of the device
 /// \param medium medium of the initial model
 template <class T, int Dim, class Memory>

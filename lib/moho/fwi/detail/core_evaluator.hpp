@@ -22,6 +22,12 @@
 
 namespace moho::fwi {
 
+/// Reports that the gradients of shots in core do not fit the memory.
+class CoreDoesNotFit : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// Evaluator of shots in core, several of them concurrently.
 template <class T, int Dim, class Memory>
 class CoreEvaluator : public ShotEvaluator<T, Dim, Memory> {

@@ -44,7 +44,8 @@ void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
   }
 }
 
-// Throws InputError for lags whose image does not fit the memory, with the largest lags that fit.
+// Throws CoreDoesNotFit for lags whose image does not fit the memory, with the largest lags that
+// fit.
 template <class T, int Dim, class Memory>
 void CoreEvaluator<T, Dim, Memory>::refuse_lags(const ObjectivePlan& plan, double rest) const {
   const double room = plan.budget - rest;
@@ -55,7 +56,7 @@ void CoreEvaluator<T, Dim, Memory>::refuse_lags(const ObjectivePlan& plan, doubl
       is_host_memory<Memory> && plan.lags_sum_bytes > 0.0 ? BinnedSum::bytes_per_element : 0.0;
   const Lags fitting = fitting_lags<T, Dim, Memory>(box, lags, room, sum);
   const std::string name = m_options.names("lags");
-  throw InputError(
+  throw CoreDoesNotFit(
       concat(name, ": ", text::counted(lags.count(), "lag takes", "lags take"), " ",
              format_bytes(plan.lags_bytes + (sum > 0.0 ? plan.lags_sum_bytes : 0.0)), " besides ",
              format_bytes(rest), " of the gradient (allowed: ", m_options.limit_text(plan.budget),
@@ -193,7 +194,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_source_field(ObjectivePlan& plan, Sourc
     refuse_lags(plan, plan.fixed_bytes - plan.lags_bytes - sums + plan.source_bytes + data);
   }
   const ArgumentNames& names = m_options.names;
-  throw InputError(
+  throw CoreDoesNotFit(
       concat(names("source_field"), " ", to_string(requested), ": it takes ",
              format_bytes(plan.source_bytes), " besides ", format_bytes(plan.fixed_bytes),
              data > 0.0 ? concat(" and the data ", format_bytes(data)) : "",
