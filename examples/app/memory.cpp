@@ -2,7 +2,6 @@
 #include "app/memory.hpp"
 
 #include <moho/core/host_memory.hpp>
-#include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
@@ -175,8 +174,7 @@ TableNeed need_of_table(const std::string& path) {
 
 void check_host_memory(const std::string& what, double bytes, const std::string& advice,
                        const std::string& whose) {
-  const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
-  const auto allowed = static_cast<double>(memory_budget(host));
+  const auto allowed = static_cast<double>(host_memory().bytes / 20 * 19);
   if (bytes <= allowed) return;
   throw MemoryError(concat(what, " ", format_bytes(bytes), " of ", whose,
                            " (allowed: ", format_bytes(allowed), ", what is free): ", advice));

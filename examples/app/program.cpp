@@ -15,6 +15,7 @@
 #include <moho/core/file_errors.hpp>
 #include <moho/core/freed_memory.hpp>
 #include <moho/core/scope_guard.hpp>
+#include <moho/core/space.hpp>
 #include <moho/core/start_kokkos.hpp>
 #include <moho/core/threads.hpp>
 #include <moho/io/checksum.hpp>
@@ -538,6 +539,7 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
     std::unique_ptr<ScopeGuard> kokkos;
     processes->together(
         [&] { kokkos = start_kokkos(program, kokkos_options, processes->rank_on_host()); });
+    set_memory_sharing(*processes, processes->size_of_host());
     if (processes->root() && options.space == "openmp") {
       const std::string warning = host_threads_warning();
       if (!warning.empty()) print_message(program, warning);

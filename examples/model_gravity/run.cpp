@@ -13,7 +13,6 @@
 #include "ranks/ranks.hpp"
 
 #include <moho/core/space.hpp>
-#include <moho/core/start_kokkos.hpp>
 #include <moho/gravity/share.hpp>
 #include <moho/io/npy.hpp>
 
@@ -351,9 +350,8 @@ void run(const Options& o, Session& session) {
     const HostPhase phase(phases, "share");
     ranks.broadcast(&where, sizeof(where));
     job = gravity::share_job(ranks, std::move(job));
-    const bool device = std::string(where.space) == "cuda" && visible_devices() > 0;
-    job.sharing = mpi::ranks_on_device_of(ranks.rank_on_host(), ranks.size_of_host(),
-                                          device ? visible_devices() : 1);
+    const bool device = std::string(where.space) == "cuda";
+    job.sharing = device ? memory_sharing().device : memory_sharing().host;
   }
   job.options.progress = session.progress();
   gravity::FieldResult outcome;

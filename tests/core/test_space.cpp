@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick, threads 2
 
+#include <moho/core/communicator.hpp>
 #include <moho/core/order.hpp>
 #include <moho/core/space.hpp>
 
@@ -8,8 +9,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "spaces.hpp"
 
@@ -44,6 +48,66 @@ TYPED_TEST(Space, AvailableMemoryIsPlausible) {
   const std::size_t bytes = moho::available_memory(typename TypeParam::Exec());
   EXPECT_GT(bytes, std::size_t(1) << 20);
   EXPECT_LT(bytes, std::size_t(1) << 46);
+}
+
+// Sets the number of processes that share memory; restores it at the end.
+struct Sharing {
+  explicit Sharing(const moho::MemorySharing& sharing) { moho::set_memory_sharing(sharing); }
+  ~Sharing() { moho::set_memory_sharing(moho::MemorySharing{}); }
+};
+
+TYPED_TEST(Space, ProcessesShareTheFreeMemory) {
+  using Memory = typename TypeParam::Memory;
+  const Instance<Memory> exec = typename TypeParam::Exec();
+  const auto whole = static_cast<double>(moho::memory_budget(exec));
+  const auto expect_near = [](std::size_t bytes, double expected) {
+    // other programs allocate and free at the same time
+    EXPECT_NEAR(static_cast<double>(bytes), expected, 0.3 * expected);
+  };
+  const bool on_host = moho::is_host_memory<Memory>;
+  const Sharing sharing({on_host ? 4 : 1, on_host ? 1 : 4});
+  expect_near(moho::memory_budget(exec), whole / 4.0);
+  expect_near(moho::memory_budget(exec, 0, 1), whole);
+  expect_near(moho::memory_budget(exec, 0, 2), whole / 2.0);
+  // a budget is that of a process
+  const auto half = static_cast<std::size_t>(whole / 2.0);
+  EXPECT_EQ(moho::memory_budget(exec, half), half);
+  expect_near(moho::memory_budget(exec, half, 4), whole / 4.0);
+  expect_near(moho::memory_budget(exec, std::size_t(1) << 62), whole);
+}
+
+// One of four processes, of which 0, 2 and 3 use the device of this process.
+class FourProcesses : public moho::Communicator {
+ public:
+  int rank() const override { return 2; }
+  int size() const override { return 4; }
+  void sum_to_root(std::vector<double>& values) override {
+    const double own = values[2];
+    m_devices = {own, own + 1.0, own, own};
+  }
+  void broadcast(void* bytes, std::size_t count) override {
+    ASSERT_EQ(count, sizeof(m_devices));
+    std::copy(m_devices.begin(), m_devices.end(), static_cast<double*>(bytes));
+  }
+
+ private:
+  std::array<double, 4> m_devices{};
+};
+
+TEST(MemorySharing, IsThatOfAllProcessesOfADevice) {
+  EXPECT_EQ(moho::memory_sharing().host, 1);
+  const Sharing restored({});
+  FourProcesses processes;
+  moho::set_memory_sharing(processes, 2);
+  EXPECT_EQ(moho::memory_sharing().host, 2);
+  EXPECT_EQ(moho::memory_sharing().device, 3);
+  moho::Communicator alone;
+  moho::set_memory_sharing(alone, 1);
+  EXPECT_EQ(moho::memory_sharing().host, 1);
+  EXPECT_EQ(moho::memory_sharing().device, 1);
+  EXPECT_THROW(moho::set_memory_sharing({0, 1}), moho::InputError);
+  EXPECT_THROW(moho::set_memory_sharing({1, 0}), moho::InputError);
+  EXPECT_LT(moho::device_number(), std::uint64_t(1) << 52);
 }
 
 TYPED_TEST(Space, DeviceHasAName) {

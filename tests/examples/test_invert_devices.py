@@ -403,6 +403,19 @@ class RanksOfShot(test_invert_waves.Case):
             for key in ("dt", "steps", "gradient_steps", "source_field"):
                 self.assertEqual(several["scheme"][key], one["scheme"][key], key)
 
+    def test_ranks_share_the_free_memory(self):
+        def allowed(ranks, *more):
+            done = self.call(*self.asked, *more, "--plan", "--no-plot", "--out", "plan", ranks=ranks)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            number, unit = re.search(r"\ngradient .* of ([0-9.]+) ([KMGT])iB", done.stdout).groups()
+            return float(number) * 1024.0 ** "KMGT".index(unit)
+
+        # other programs allocate and free at the same time
+        self.assertAlmostEqual(allowed(3) / allowed(1), 1.0 / 3.0, delta=0.1)
+        # a limit is that of a rank
+        limit = ["--memory", "300M"]
+        self.assertEqual(allowed(3, *limit), allowed(1, *limit))
+
     def test_files_of_one_rank(self):
         cpml = ["--boundary", "cpml:12,top=free", "--bands", "5,8"]
         self.same_files([(2, 2, 2), (4, 2, 2), (3, "auto", 3), (2, "auto", 1)], *cpml)

@@ -207,6 +207,26 @@ MEMORY_TEST(SurveyMigration, PlansBoundaryValuesByTheReachOfTheEquations) {
   }
 }
 
+// A number of processes that share memory, as long as the object exists.
+struct Sharing {
+  explicit Sharing(const MemorySharing& sharing) { set_memory_sharing(sharing); }
+  ~Sharing() { set_memory_sharing(MemorySharing{}); }
+};
+
+MEMORY_TEST(SurveyMigration, PlansWithItsShareOfTheFreeMemory) {
+  SmallSurvey<T, Memory> survey(exec);
+  const auto budget = [&] {
+    return static_cast<double>(survey.migration().plan().storage.budget.device);
+  };
+  const double whole = budget();
+  const Sharing four({4, 4});
+  // other programs allocate and free at the same time
+  EXPECT_NEAR(budget(), 0.25 * whole, 0.1 * whole);
+  // a limit is that of a process
+  survey.options.storage.device = static_cast<std::size_t>(0.5 * whole);
+  EXPECT_NEAR(budget(), 0.5 * whole, 0.1 * whole);
+}
+
 // Shots see windows of different sizes.
 MEMORY_TEST(SurveyMigration, PlansTheBytesOfFixedNumbersOfBits) {
   SmallSurvey<T, Memory> survey(exec);

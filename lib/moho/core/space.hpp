@@ -8,10 +8,13 @@
 #include <moho/core/instance.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace moho {
+
+class Communicator;
 
 /// Name of an execution space, and whether its memory is host memory; specialised for every space.
 template <class Exec>
@@ -99,14 +102,48 @@ std::size_t available_memory(const Instance<Kokkos::CudaSpace>& exec);
 std::string device_name(const Instance<Kokkos::CudaSpace>& exec);
 #endif
 
+/// \brief Returns a number of the device of this process, below 2^52: the same for all processes
+/// that use the device, another for other devices. 0 in a build for hosts.
+std::uint64_t device_number();
+
+/// Numbers of processes that share memory, such as the ranks of one machine.
+struct MemorySharing {
+  int host = 1;    ///< processes on this machine, this one included; 1 or more
+  int device = 1;  ///< of these, processes that use the device of this one; 1 or more
+};
+
+/// \brief Sets the numbers of processes by which memory_budget() divides the free memory.
+///
+/// Programs that start several processes on a machine call it once, before the first plan: without
+/// it each process plans with all free memory. Any thread may call it.
+/// \throws InputError for a number below 1
+void set_memory_sharing(const MemorySharing& sharing);
+
+/// \brief Sets these numbers for the processes of a run, such as the ranks of MPI.
+///
+/// Processes share a device if their device_number() is the same. Collective, after the start of
+/// Kokkos.
+/// \param processes all processes of the run
+/// \param of_host number of them on this machine, 1 or more: mpi::Session::size_of_host()
+void set_memory_sharing(Communicator& processes, int of_host);
+
+/// Returns the numbers of set_memory_sharing(); 1 and 1 before its first call.
+MemorySharing memory_sharing();
+
 /// \brief Returns the bytes that a call may allocate in the memory of an instance.
 ///
-/// This is 19/20 of the free memory, divided by the number of processes, and at most the budget.
+/// Without a budget this is 19/20 of the free memory, divided by the number of processes that share
+/// it. A budget is that of this process: the result is the budget, and at most 19/20 of the free
+/// memory.
 /// \param exec the instance
 /// \param asked budget in bytes that an option gives; 0: no budget
-/// \param sharing number of processes that share the free memory
+/// \param sharing number of processes by which the free memory is divided, also with a budget; 0:
+/// that of memory_sharing() without a budget, 1 with it
 template <class Memory>
-std::size_t memory_budget(const Instance<Memory>& exec, std::size_t asked = 0, int sharing = 1) {
+std::size_t memory_budget(const Instance<Memory>& exec, std::size_t asked = 0, int sharing = 0) {
+  if (sharing <= 0 && asked == 0) {
+    sharing = is_host_memory<Memory> ? memory_sharing().host : memory_sharing().device;
+  }
   const std::size_t free_share =
       available_memory(exec) / 20 * 19 / static_cast<std::size_t>(sharing > 0 ? sharing : 1);
   return asked > 0 && asked < free_share ? asked : free_share;

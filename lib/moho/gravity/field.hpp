@@ -30,7 +30,8 @@ struct FieldJob {
   std::vector<double> stations;   ///< rows of x, y, z, m
   Components components;          ///< which are computed
   Options options;                ///< strategy, memory, progress
-  int sharing = 1;                ///< processes that share the memory of the space
+  /// Processes that share the memory of the space; 0: those of memory_sharing().
+  int sharing = 0;
 };
 
 /// What compute_field() returns.
@@ -194,7 +195,8 @@ bool compute_by_fmm(const Instance<Memory>& exec, const FieldJob& job, const Opt
   // densities and, of a mesh or on devices, rows
   const bool copies = job.regular || !is_host_memory<Memory>;
   const double held = (copies ? 64.0 : 8.0) * static_cast<double>(masses);
-  check_budget(held, budget_of(options, memory_budget(exec), 0), fmm_name(masses, stations));
+  check_budget(held, budget_of(options, memory_budget(exec, options.memory_budget), 0),
+               fmm_name(masses, stations));
   FmmOptions of;
   of.constant = options.constant;
   of.tolerance = options.tolerance;

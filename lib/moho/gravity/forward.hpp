@@ -139,7 +139,8 @@ void run_tiles(const Instance<Memory>& exec, const Job<T, Memory, Item>& job,
   }
   const double a_chunk = 8.0 * components * static_cast<double>(padded);
   const double packed = 3.0 * parts<T> * sizeof(T) * static_cast<double>(padded);
-  const double left = budget_of(options, memory_budget(exec), report.memory) - packed;
+  const double left =
+      budget_of(options, memory_budget(exec, options.memory_budget), report.memory) - packed;
   check_budget(a_chunk, left, "sums at " + counted(report.stations, "station"));
   data.chunks =
       static_cast<int>(std::max(1.0, std::min<double>(data.chunks, std::floor(left / a_chunk))));
@@ -188,7 +189,8 @@ void run_by_prisms(const Instance<Memory>& exec, const Job<T, Memory, Record<T>>
   const std::int64_t padded = round_up(report.stations, TileShape<T, Memory>::padding());
   const double a_grid = static_cast<double>(sizeof(T)) * count * static_cast<double>(padded);
   const double others = (3.0 * parts<T> * sizeof(T) + 8.0 * count) * static_cast<double>(padded);
-  const double left = budget_of(options, memory_budget(exec), report.memory) - others;
+  const double left =
+      budget_of(options, memory_budget(exec, options.memory_budget), report.memory) - others;
   if (static_cast<double>(count) * static_cast<double>(padded) > 2147483647.0) {
     throw InputError(
         concat("by_prisms: ", counted(count, "component"), " at ", report.stations,
@@ -250,7 +252,8 @@ Report sum_prisms_of(const Instance<Memory>& exec, const Source& source,
     job.frame = make_frame<T>(exec, source, job.plan.axis);
     job.plan = make_plan(components, options.constant, job.frame.scale);
     const double bytes = static_cast<double>(sizeof(Record<T>)) * static_cast<double>(count);
-    check_budget(bytes, budget_of(options, memory_budget(exec), 0), counted(count, "prism"));
+    check_budget(bytes, budget_of(options, memory_budget(exec, options.memory_budget), 0),
+                 counted(count, "prism"));
     report.memory = static_cast<std::size_t>(bytes);
     job.records = pack_prisms<T>(exec, source, job.frame, count);
   }
@@ -303,7 +306,7 @@ Report sum_corners_of(const Instance<Memory>& exec, const RegularMesh& mesh,
                                           CountCorners<host>{pack});
     const double bytes =
         static_cast<double>(sizeof(CornerRecord)) * static_cast<double>(report.corners);
-    check_budget(bytes, budget_of(options, memory_budget(exec), 0),
+    check_budget(bytes, budget_of(options, memory_budget(exec, options.memory_budget), 0),
                  counted(report.corners, "corner"));
     report.memory = static_cast<std::size_t>(bytes);
     job.records = allocate<decltype(job.records)>(exec, "moho::gravity::corners", report.corners);

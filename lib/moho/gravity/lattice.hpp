@@ -344,7 +344,8 @@ LatticeOperator<Memory>::LatticeOperator(const Instance<Memory>& exec, const Reg
       (8.0 * static_cast<double>(count) + 16.0) * static_cast<double>(stations.size() / 3);
   Options budget;
   budget.memory_budget = options.memory_budget;
-  detail::check_budget(bytes, detail::budget_of(budget, memory_budget(exec), 0),
+  detail::check_budget(bytes,
+                       detail::budget_of(budget, memory_budget(exec, budget.memory_budget), 0),
                        concat("spectra of ", detail::counted(nz, "layer"), " and ",
                               detail::counted(count, "component")));
   m_bytes = static_cast<std::size_t>(bytes);

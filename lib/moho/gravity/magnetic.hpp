@@ -85,7 +85,7 @@ Report sum_magnetic_of(const Instance<Memory>& exec, const MagneticSource<Source
     const double fields = 24.0 * static_cast<double>(report.stations);
     const double bytes = fields + static_cast<double>(sizeof(MagneticRecord<T>)) *
                                       static_cast<double>(report.prisms);
-    check_budget(bytes, budget_of(options, memory_budget(exec), 0),
+    check_budget(bytes, budget_of(options, memory_budget(exec, options.memory_budget), 0),
                  concat(counted(report.prisms, "magnetised prism"), " at ",
                         counted(report.stations, "station")));
     report.memory = static_cast<std::size_t>(bytes);

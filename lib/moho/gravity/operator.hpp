@@ -181,7 +181,7 @@ void Operator<Memory>::prepare(const Instance<Memory>& exec, const Source& sourc
       count * m_padded + static_cast<std::int64_t>(m_transpose.chunks) * m_prisms);
   const double bytes =
       64.0 * static_cast<double>(m_prisms) + 8.0 * static_cast<double>(3 * m_padded + numbers);
-  detail::check_budget(bytes, detail::budget_of(sums, memory_budget(exec), 0),
+  detail::check_budget(bytes, detail::budget_of(sums, memory_budget(exec, sums.memory_budget), 0),
                        concat("an operator of ", detail::counted(m_prisms, "prism"), " and ",
                               detail::counted(m_stations, "station")));
   m_bytes = static_cast<std::size_t>(bytes);

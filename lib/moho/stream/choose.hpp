@@ -44,7 +44,9 @@ void Streaming<T, Dim, Memory>::choose() {
   }
   together([&] { settle(allowed); });
   if (m_world != nullptr) join();
-  const int sharing = m_world != nullptr ? m_world->of_host(leads()) : 1;
+  const int sharing = m_world != nullptr                ? m_world->of_host(leads())
+                      : m_options.modelling.memory == 0 ? memory_sharing().host
+                                                        : 1;
   together([&] { check_host(sharing); });
   m_schedule = std::make_unique<Schedule>(m_plan.shape);
   if (m_cut) m_plan.shape.devices = m_options.wishes.devices;

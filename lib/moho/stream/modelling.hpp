@@ -194,7 +194,7 @@ class Streaming {
   void share(StreamRequest& allowed);
   void settle(const StreamRequest& allowed);
   void join();
-  // `sharing`: number of volumes of ranks on this machine
+  // `sharing`: number of volumes or processes that share the memory of this machine
   void check_host(int sharing) const;
   StreamShape shape_for(const StreamShotOptions<Dim>& options, std::int64_t first) const;
   // In this process: devices of a chain, and the first of one.

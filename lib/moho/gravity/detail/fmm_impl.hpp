@@ -153,7 +153,7 @@ void FmmOperator<Memory>::prepare(const Instance<Memory>& exec, const Source& so
   const detail::FmmOrders orders = detail::choose_orders(m_plan.mask, options.tolerance);
   m_report.order = orders.order;
   m_least = orders.derivatives;
-  detail::MemoryTally tally(detail::budget_of(sums, memory_budget(exec), 0),
+  detail::MemoryTally tally(detail::budget_of(sums, memory_budget(exec, sums.memory_budget), 0),
                             detail::fmm_name(m_prisms, m_stations));
   // records, order and sums of prisms; places, their stations and sums
   tally.pass(80.0 * static_cast<double>(m_prisms) +

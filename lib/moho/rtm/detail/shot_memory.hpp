@@ -106,7 +106,8 @@ snapshot::Budget MigrationPlanner<T, Dim, Memory>::budget_of(const Instance<Memo
   // the arrays of one modelling are allocated
   const std::size_t allocated = modelling.plan().memory.medium + modelling.plan().memory.wavefield;
   const std::size_t others = all - std::min(all, allocated);
-  const std::size_t available = memory_budget(exec);
+  // a limit is that of this process
+  const std::size_t available = memory_budget(exec, 0, m_o.storage.device > 0 ? 1 : 0);
   if (others > available || (limit > 0 && all > limit)) {
     const std::size_t more = on_host && limit > 0 ? reserved : 0;
     refuse_memory(shots, all + more, limit > 0 ? m_o.storage.device : available + allocated,

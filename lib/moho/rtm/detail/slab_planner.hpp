@@ -209,7 +209,8 @@ std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices,
     allowed = std::min(allowed, (is_host_memory<Memory> ? rest(others) : others) / sharing);
   }
   if (is_host_memory<Memory>) {
-    allowed = std::min(allowed, rest(memory_budget(instances.front())) / sharing);
+    const int processes = limit > 0 || others > 0 ? 1 : 0;  // limits are those of this process
+    allowed = std::min(allowed, rest(memory_budget(instances.front(), 0, processes)) / sharing);
   }
   return least_of_ranks(allowed);
 }
@@ -288,7 +289,13 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(int devices
   budget.disk = each ? m_disk : m_disk / share;
   if (!is_host_memory<Memory>) {
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
-    budget.host = least_of_ranks(memory_budget(host, m_o.storage.host) / share);
+    if (m_o.ranks == nullptr) {
+      budget.host = memory_budget(host, m_o.storage.host) / share;
+    } else {
+      const int ranks = std::max(m_o.ranks->of_host(true), memory_sharing().host);
+      const int processes = m_o.storage.host > 0 ? 1 : ranks;  // a limit is that of a rank
+      budget.host = least_of_ranks(memory_budget(host, m_o.storage.host, processes));
+    }
   }
   return storage_for(shape, rates, budget);
 }

@@ -27,12 +27,16 @@ inline Instance<Kokkos::HostSpace> host_instance() { return Kokkos::DefaultHostE
 
 /// Returns the bytes that a stream may use on each of some devices.
 ///
-/// They are the requested bytes. For 0 they are the smallest free memory of the devices, minus a
-/// reserve for kernels and launches. \throws InputError for a request above that
+/// They are the requested bytes. For 0 they are the smallest free memory of the devices, divided
+/// among the processes that share a device, minus a reserve for kernels and launches. \throws
+/// InputError for a request above that
 template <class Memory>
 std::size_t allowed_device_memory(const std::vector<Instance<Memory>>& devices, std::size_t asked) {
-  std::size_t free = memory_budget(devices.front(), 0);
-  for (const Instance<Memory>& one : devices) free = std::min(free, memory_budget(one, 0));
+  const int sharing = asked > 0 ? 1 : 0;  // a request is that of this process
+  std::size_t free = memory_budget(devices.front(), 0, sharing);
+  for (const Instance<Memory>& one : devices) {
+    free = std::min(free, memory_budget(one, 0, sharing));
+  }
   free -= std::min<std::size_t>(free, std::size_t(512) << 20);
   if (asked == 0) return free;
   if (asked > free) {
