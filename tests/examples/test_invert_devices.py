@@ -336,14 +336,15 @@ class GradientsInSlabs(test_invert_waves.Case):
 
     def test_advice_works(self):
         """Numbers and bytes of refusals suffice, and no other number does."""
-        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--space", "openmp", "--boundary", "sponge:16"]
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--space", "openmp", "--boundary",
+                 "sponge:16"]
         listed = r"(?:allowed:|take --devices) ((?:up to )?\d+(?: to \d+)?(?:, \d+(?: to \d+)?)*)[,)]"
         for field, devices, memory in (
             ("auto", 31, None), ("random", 31, None), ("auto", 12, "900K"), ("stored", 2, "600K"),
             ("auto", 12, "300K"), ("replay", 2, "300K"),
         ):
             with self.subTest(field=field, devices=devices, memory=memory):
-                def plan(devices, memory):
+                def plan(devices, memory, field=field):
                     limit = ["--device-memory", memory] if memory else []
                     return [*asked, "--source-field", field, "--devices", str(devices), *limit, "--plan"]
 
@@ -361,7 +362,8 @@ class GradientsInSlabs(test_invert_waves.Case):
 
     def test_bytes_of_the_method(self):
         """A refusal has the bytes of the method that was asked for."""
-        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--space", "openmp", "--boundary", "sponge:16"]
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--space", "openmp", "--boundary",
+                 "sponge:16"]
         needs = []
         for field in ("stored", "shell", "replay"):
             more = ["--source-field", field, "--devices", "2", "--device-memory", "300K"]
@@ -482,7 +484,8 @@ class RanksOfShot(test_invert_waves.Case):
         two, one = (["--ranks-per-shot", n] for n in "21")
         random = ["--source-field", "random"]
         self.refuse([*asked, *two], "or --ranks-per-shot 1 and --source-field random, whose", ranks=2)
-        self.refuse([*asked, *two, *random], "or --ranks-per-shot 1, with which the gradient streams", ranks=2)
+        self.refuse([*asked, *two, *random], "or --ranks-per-shot 1, with which the gradient streams",
+                    ranks=2)
         done = self.call(*asked, *one, *random, "--plan", ranks=2)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("in a stream", done.stdout)

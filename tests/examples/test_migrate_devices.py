@@ -252,7 +252,7 @@ class Slabs(test_migrate_shots.Case):
             ("replay", 2, "100K"), ("boundary", 60, "100K"), ("auto", 2, "100K"), ("random", 60, "100K"),
         ):
             with self.subTest(method=method, devices=devices, memory=memory):
-                def plan(devices, memory):
+                def plan(devices, memory, method=method):
                     limit = ["--device-memory", memory] if memory else []
                     return [*asked, "--snapshots", method, "--devices", str(devices), *limit, "--plan"]
 
@@ -264,7 +264,8 @@ class Slabs(test_migrate_shots.Case):
                     self.assertEqual(done.returncode, 0 if number in works else 2, (number, message))
                 needs = [(need[1], need[2]) for need in
                          re.finditer(r"needed on each of (\d+) devices: ([\d.]+ [KM])", message)]
-                needs += [(devices, need[1]) for need in re.finditer(r"\(needed: ([\d.]+ [KM])iB or more", message)]
+                needs += [(devices, need[1]) for need in
+                          re.finditer(r"\(needed: ([\d.]+ [KM])iB or more", message)]
                 self.assertTrue(found or needs, message)
                 for count, need in needs:
                     done = self.call(*plan(count, need.replace(" ", "")))
@@ -386,7 +387,8 @@ class RanksOfShot(test_migrate_shots.Case):
                 return [*asked, memory, "--ranks-per-shot", str(per_shot), "--plan"]
 
             message = self.refuse(plan(2), "--ranks-per-shot is 2", ranks=4)
-            found = re.search(r"\(allowed: ([\d, to]+)(, which have to divide the number of ranks)?\)", message)
+            found = re.search(r"\(allowed: ([\d, to]+)(, which have to divide the number of ranks)?\)",
+                              message)
             self.assertTrue(found, message)
             number = self.numbers(found[1])[0]
             done = self.call(*plan(number), ranks=number if found[2] else 4)

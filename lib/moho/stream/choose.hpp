@@ -92,7 +92,7 @@ void Streaming<T, Dim, Memory>::measure_stages() {
   solve_launches(samples[0], samples[1], m_rates);
 }
 
-// Chooses the fewest devices that hold the grid completely or in slabs; all, if none do.
+// Chooses the fewest devices that hold the grid completely or in slabs; all, if no fewer suffice.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::decide_fewest(StreamRequest& allowed) {
   StreamRequest& wishes = m_options.wishes;

@@ -195,7 +195,7 @@ std::vector<PlaneRange> SlabGradients<T, Dim, Memory>::random_parts(
                                        wave::extended_grid(m_grid, faces).extents[0]);
 }
 
-// Returns the planes of slabs; empty if a slab has too few, or none of the model.
+// Returns the planes of slabs; empty if a slab has too few, or no plane of the model.
 template <class T, int Dim, class Memory>
 std::vector<PlaneRange> SlabGradients<T, Dim, Memory>::parts_of(std::int64_t slabs) const {
   if (m_extended.extents[0] / slabs < m_need.shape.beyond()) return {};

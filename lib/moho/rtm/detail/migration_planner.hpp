@@ -6,7 +6,6 @@
 
 #include <moho/core/concurrent.hpp>
 #include <moho/core/space.hpp>
-#include <moho/io/scratch_file.hpp>
 #include <moho/rtm/detail/slab_shots.hpp>
 #include <moho/rtm/detail/streamed_shots.hpp>
 #include <moho/rtm/migration_types.hpp>
@@ -19,12 +18,10 @@
 #include <cmath>
 #include <cstdint>
 #include <exception>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -433,31 +430,6 @@ class MigrationPlanner {
     if (chosen || m_request.method == "threads") measure_disk();
   }
 
-  // Measures the disk of snapshots in files, and what is free there.
-  void measure_disk() {
-    const snapshot::StorageOptions& storage = m_o.storage;
-    if (m_disk == 0 && !storage.use_folder) return;
-    std::error_code error;
-    const auto space = std::filesystem::space(storage.folder, error);
-    if (m_disk == 0 && !error) m_disk = static_cast<std::size_t>(space.available);
-    // the folder of results may not exist yet
-    const auto folder = storage.use_folder ? storage.folder : existing_folder(storage.folder);
-    const std::size_t most = std::size_t{64} << 20;
-    const io::DiskRates rates =
-        io::measure_disk(folder, m_disk > 0 ? std::min(m_disk / 2 + 1, most) : most);
-    m_rates.disk_write = rates.write;
-    m_rates.disk_read = rates.read;
-  }
-
-  // Returns a folder, or the closest existing one above it.
-  static std::filesystem::path existing_folder(std::filesystem::path folder) {
-    std::error_code ignored;
-    while (folder.has_relative_path() && !std::filesystem::exists(folder, ignored)) {
-      folder = folder.parent_path();
-    }
-    return folder.empty() ? "." : folder;
-  }
-
   // See batch_planner.hpp.
   bool stores_batches() const;
   void check_batches() const;
@@ -491,6 +463,7 @@ class MigrationPlanner {
   }
 
   // See shot_memory.hpp.
+  void measure_disk();
   std::vector<Box<Dim>> snapshot_boxes(const Box<Dim>& interior) const;
   survey::ShotTraceBytes trace_bytes() const;
   void add_shot(wave::MemoryNeed& need, std::int64_t nodes) const;

@@ -4,12 +4,15 @@
 /// \file
 /// \brief Memory plan of the shots of a migration. Included by migration_planner.hpp.
 
+#include <moho/io/scratch_file.hpp>
 #include <moho/rtm/detail/migration_planner.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace moho::rtm::detail {
@@ -27,6 +30,32 @@ std::vector<Box<Dim>> MigrationPlanner<T, Dim, Memory>::snapshot_boxes(
     if (boxes.empty() || !(boxes.back() == box)) boxes.push_back(box);
   }
   return boxes;
+}
+
+// Returns a folder, or the closest existing one above it.
+inline std::filesystem::path existing_folder(std::filesystem::path folder) {
+  std::error_code ignored;
+  while (folder.has_relative_path() && !std::filesystem::exists(folder, ignored)) {
+    folder = folder.parent_path();
+  }
+  return folder.empty() ? "." : folder;
+}
+
+// Measures the disk of snapshots in files, and what is free there.
+template <class T, int Dim, class Memory>
+void MigrationPlanner<T, Dim, Memory>::measure_disk() {
+  const snapshot::StorageOptions& storage = m_o.storage;
+  if (m_disk == 0 && !storage.use_folder) return;
+  std::error_code error;
+  const auto space = std::filesystem::space(storage.folder, error);
+  if (m_disk == 0 && !error) m_disk = static_cast<std::size_t>(space.available);
+  // the folder of results may not exist yet
+  const auto folder = storage.use_folder ? storage.folder : existing_folder(storage.folder);
+  const std::size_t most = std::size_t{64} << 20;
+  const io::DiskRates rates =
+      io::measure_disk(folder, m_disk > 0 ? std::min(m_disk / 2 + 1, most) : most);
+  m_rates.disk_write = rates.write;
+  m_rates.disk_read = rates.read;
 }
 
 // Memory of the traces of the largest shot.

@@ -66,7 +66,7 @@ bool MigrationPlanner<T, Dim, Memory>::slabs_fit(int devices, std::size_t allowe
   return false;
 }
 
-// Returns the least bytes of each device in which a number of slabs fits; 0 if there are none.
+// Returns the least bytes of each device in which a number of slabs fits; 0 if no limit suffices.
 template <class T, int Dim, class Memory>
 std::size_t MigrationPlanner<T, Dim, Memory>::least_slab_bytes(int devices) {
   std::size_t low = 0, high = std::size_t{1} << 20;
@@ -191,7 +191,7 @@ void MigrationPlanner<T, Dim, Memory>::measure_slab(const survey::ShotWindow<Dim
   share_rates();
 }
 
-// Returns the bytes that each of some devices may use. \param limit of a device; 0: none
+// Returns the bytes that each of some devices may use. \param limit of a device; 0: no limit
 template <class T, int Dim, class Memory>
 std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices,
                                                                  std::size_t limit) const {
