@@ -22,8 +22,6 @@
 #include <iomanip>
 #include <limits>
 #include <map>
-#include <numeric>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -160,6 +158,18 @@ cluster::Work make_shot_work(const CommonOptions& options, const std::string& pr
 
 namespace {
 
+// Throws if the run that wrote a journal had --keep-shots and this one has not, or vice versa.
+void check_keep_shots(const cluster::JournalContent& before, const cluster::Work& work,
+                      const fs::path& out) {
+  const auto results = before.survey.find("results");
+  if (results == before.survey.end() || results->second == work.survey.at("results")) return;
+  throw InputError(concat("--resume: --keep-shots is ", work.sums ? "not given" : "given",
+                          ", and was ", work.sums ? "given" : "not given", " in the run in ",
+                          out.string(), " (allowed: as in that run, whose results stay): ",
+                          work.sums ? "give it, too" : "omit it",
+                          ", or leave --resume out to begin again"));
+}
+
 // Passes the parts of a shot in the unpacked summary.json to `on_part`. Returns true if on_part
 // accepted the last one.
 bool deliver_parts(std::int64_t shot, const fs::path& unpacked, const OnPart& on_part) {
@@ -185,10 +195,11 @@ bool deliver_parts(std::int64_t shot, const fs::path& unpacked, const OnPart& on
 
 }  // namespace
 
-cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cluster::Work& work,
+cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, cluster::Work work,
                               const std::vector<std::int64_t>& shots, const Session& session,
                               const OnPart& on_part, const OnSiteSum& on_sum) {
   std::error_code error;
+  work.survey["results"] = work.sums ? "sums of sites" : "shots";
   cluster::make_private_folders(run.folder);
   fs::permissions(run.folder, fs::perms::owner_all, error);
   cluster::check_private_folder(run.folder);
@@ -200,7 +211,7 @@ cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cl
   const fs::path path = run.folder / "journal.txt";
   if (run.resume && fs::exists(path, error)) {
     try {
-      cluster::read_journal(path);
+      check_keep_shots(cluster::read_journal(path), work, session.folder());
     } catch (const FileError&) {
       fs::remove(path, error);  // its process ended before the header was complete
     }
@@ -285,7 +296,6 @@ void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
   cluster::Work work =
       make_shot_work(options, session.program(), made_from != nullptr ? *made_from : Json());
   work.sums = static_cast<bool>(on_sum);
-  if (work.sums) work.survey["results"] = "sums of sites";
   const auto move_files = [&](const fs::path& unpacked, const std::vector<std::string>& names) {
     // List the files in the summary on disk before the first one is moved: --resume replaces only
     // files that a summary lists.
@@ -432,115 +442,6 @@ std::string status_text(const fs::path& path) {
     }
   }
   return out.str();
-}
-
-namespace {
-
-// Shots first, first + step, ..., last.
-struct ShotRange {
-  std::int64_t first = 0, last = 0, step = 1;
-};
-
-// Parses "7", "1-24" or "1-99:2"; `last` becomes the last shot of the range.
-ShotRange parse_range(const std::string& part) {
-  const auto bad = [&] {
-    return InputError(concat("--shots: '", part,
-                             "' (allowed: numbers from 0, and ranges such as 1-24 or 1-99:2, with "
-                             "commas)"));
-  };
-  const std::size_t colon = part.find(':');
-  const std::string range = part.substr(0, colon);
-  const std::size_t dash = range.find('-');
-  ShotRange r;
-  if (!cluster::read_number(std::string_view(range).substr(0, dash), r.first) || r.first < 0) {
-    throw bad();
-  }
-  r.last = r.first;
-  if (dash != std::string::npos &&
-      (!cluster::read_number(std::string_view(range).substr(dash + 1), r.last) ||
-       r.last < r.first)) {
-    throw bad();
-  }
-  if (colon != std::string::npos &&
-      (!cluster::read_number(std::string_view(part).substr(colon + 1), r.step) || r.step < 1)) {
-    throw bad();
-  }
-  r.last -= (r.last - r.first) % r.step;
-  return r;
-}
-
-// Returns the smallest shot in both ranges: x = a.first (mod a.step), x = b.first (mod b.step).
-std::optional<std::int64_t> common_shot(const ShotRange& a, const ShotRange& b) {
-  __extension__ typedef __int128 Wide;  // products of two 63-bit numbers
-  const std::int64_t divisor = std::gcd(a.step, b.step);
-  const std::int64_t distance = b.first - a.first;
-  if (distance % divisor != 0) return std::nullopt;
-  // inverse of a.step / divisor modulo b.step / divisor, by Euclid's algorithm
-  const std::int64_t modulus = b.step / divisor;
-  Wide r0 = modulus, r1 = (a.step / divisor) % modulus, t0 = 0, t1 = 1;
-  while (r1 != 0) {
-    const Wide quotient = r0 / r1;
-    r0 = std::exchange(r1, r0 - quotient * r1);
-    t0 = std::exchange(t1, t0 - quotient * t1);
-  }
-  Wide count = (static_cast<Wide>(distance / divisor) % modulus) * t0 % modulus;
-  if (count < 0) count += modulus;
-  Wide shot = a.first + count * a.step;
-  const Wide period = static_cast<Wide>(a.step) * modulus;
-  const std::int64_t lowest = std::max(a.first, b.first);
-  if (shot < lowest) shot += (lowest - shot + period - 1) / period * period;
-  if (shot > std::min(a.last, b.last)) return std::nullopt;
-  return static_cast<std::int64_t>(shot);
-}
-
-void check_stop(const std::function<bool()>& stop) {
-  if (stop && stop()) throw Error("--shots: ended by a signal while the list was read");
-}
-
-// Throws if two ranges contain the same shot.
-void check_each_once(std::vector<ShotRange> ranges, const std::function<bool()>& stop) {
-  std::sort(ranges.begin(), ranges.end(),
-            [](const ShotRange& a, const ShotRange& b) { return a.first < b.first; });
-  std::vector<ShotRange> active;  // ranges that reach the first shot of the present range
-  for (const ShotRange& range : ranges) {
-    check_stop(stop);
-    active.erase(std::remove_if(active.begin(), active.end(),
-                                [&](const ShotRange& other) { return other.last < range.first; }),
-                 active.end());
-    for (const ShotRange& other : active) {
-      if (const auto shot = common_shot(other, range)) {
-        throw InputError(concat("--shots: the shot ", *shot,
-                                " is repeated (allowed: each number once): remove one"));
-      }
-    }
-    active.push_back(range);
-  }
-}
-
-}  // namespace
-
-std::vector<cluster::Task> parse_shots(const std::string& text, const std::function<bool()>& stop) {
-  std::vector<ShotRange> ranges;
-  double count = 0.0;  // may exceed 64 bits
-  for (const std::string& part : split(text)) {
-    check_stop(stop);
-    const ShotRange r = parse_range(part);
-    ranges.push_back(r);
-    count += static_cast<double>((r.last - r.first) / r.step) + 1.0;
-  }
-  if (count > static_cast<double>(max_listed_shots)) {
-    throw InputError(concat("--shots: the list has ", count, " shots (allowed: up to ",
-                            max_listed_shots, " in a run): divide it among several journals"));
-  }
-  check_each_once(ranges, stop);
-  std::vector<cluster::Task> tasks;
-  tasks.reserve(static_cast<std::size_t>(count));
-  for (const ShotRange& r : ranges) {
-    check_stop(stop);
-    const std::int64_t steps = (r.last - r.first) / r.step;
-    for (std::int64_t k = 0; k <= steps; ++k) tasks.push_back({r.first + k * r.step, 1.0});
-  }
-  return tasks;
 }
 
 }  // namespace moho::examples

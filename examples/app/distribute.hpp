@@ -58,8 +58,9 @@ struct SitesRun {
 /// \param session used for printing
 /// \param on_part receives the parts of each shot as its result arrives
 /// \param on_sum receives the sums of sites, with Work::sums
-/// \returns the report of the run \throws InputError, MissingShots
-cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cluster::Work& work,
+/// \returns the report of the run
+/// \throws InputError, also if a resumed run had other Work::sums; MissingShots
+cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, cluster::Work work,
                               const std::vector<std::int64_t>& shots, const Session& session,
                               const OnPart& on_part, const OnSiteSum& on_sum = {});
 
@@ -110,13 +111,5 @@ std::vector<std::unique_ptr<cluster::Site>> open_sites(
 /// \brief Returns a text about a journal: shots, sites, rate, remaining time, failures.
 /// \throws FileError for other files
 std::string status_text(const std::filesystem::path& journal);
-
-/// Largest number of shots accepted by parse_shots().
-inline constexpr std::int64_t max_listed_shots = 1000000;
-/// \brief Parses a list of shots: "1-24", "3,7,9-12", with a step "1-99:2".
-/// \param stop called between ranges; true ends the parse with Error
-/// \throws InputError for other texts, a shot in two ranges, more than max_listed_shots
-std::vector<cluster::Task> parse_shots(const std::string& text,
-                                       const std::function<bool()>& stop = {});
 
 }  // namespace moho::examples

@@ -5,6 +5,7 @@
 #include "app/common_options.hpp"
 #include "app/distribute.hpp"
 
+#include <moho/cluster/shot_numbers.hpp>
 #include <moho/core/error.hpp>
 #include <moho/io/checksum.hpp>
 
@@ -170,7 +171,7 @@ void read_options(const Description& d, const Arguments& given,
   if (o.action == Action::compute) {
     o.shots = given.text("shots");
     if (given.given("shots")) {
-      o.tasks = parse_shots(o.shots, stop);
+      o.tasks = cluster::parse_shots(o.shots, "--shots", stop);
     } else if (!o.resume) {
       throw InputError("--shots is missing: name the shots, 1-24");
     }

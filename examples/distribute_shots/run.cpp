@@ -12,6 +12,7 @@
 #include <moho/cluster/guard.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/result.hpp>
+#include <moho/cluster/shot_numbers.hpp>
 #include <moho/core/error.hpp>
 #include <moho/core/scope_guard.hpp>
 #include <moho/io/owned_folder.hpp>
@@ -97,7 +98,7 @@ void read_shots(Options& o) {
   o.shots = cluster::read_journal(o.journal).values["shots"];
   if (o.shots.empty())
     throw InputError("--shots is missing, and the journal names none: name them");
-  o.tasks = parse_shots(o.shots, [] { return signal_seen != 0; });
+  o.tasks = cluster::parse_shots(o.shots, "--shots", [] { return signal_seen != 0; });
 }
 
 // Throws if a folder of --collect was not made by moho.

@@ -146,7 +146,7 @@ class SiteEvaluations {
       for (const std::string& line : report_lines(m_total)) m_session.print("sites     ", line);
     }
     if (given()) forget_sums(m_o.distribute, m_folder);
-    if (given() || m_o.resume) io::remove_owned_folder(m_folder);
+    io::remove_owned_folder(m_folder);
   }
 
  private:
@@ -227,7 +227,6 @@ class SiteEvaluations {
     work.evaluation = evaluation.number;
     work.survey["evaluation"] = std::to_string(evaluation.number);
     work.sums = !m_o.keep_shots;
-    if (work.sums) work.survey["results"] = "sums of sites";
     work.survey["model of the evaluation"] = io::checksum_text(io::identify_file(model).checksum);
     work.inputs.emplace_back("evaluation", model.string());
     std::string size = "--data-size=";

@@ -13,6 +13,7 @@
 #include <moho/cluster/process.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/result.hpp>
+#include <moho/cluster/shot_numbers.hpp>
 #include <moho/cluster/site.hpp>
 #include <moho/cluster/sites_file.hpp>
 #include <moho/cluster/slurm_jobs.hpp>
