@@ -5,6 +5,7 @@
 #include "app/format.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/io/owned_folder.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -83,7 +84,8 @@ void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& 
     m_left_out.assign(numbers.size(), true);
     m_left_out[find_only_shot(numbers, *choice.only_shot)] = false;
   }
-  if (choice.distribute.sites.empty() || options.plan) return;
+  m_sites = !choice.distribute.sites.empty();
+  if (!m_sites || options.plan) return;
   refuse_ranks(m_session.processes());
   check_shots_per_job(choice.distribute, numbers.size());
   std::vector<std::int64_t> left;
@@ -181,7 +183,11 @@ bool ShotList::finish() {
   std::int64_t left = 0;
   for (std::size_t k = 0; k < m_there.size(); ++k) left += settled(k) ? 0 : 1;
   processes.broadcast(&left, sizeof(left));
-  if (left == 0) return true;
+  if (left == 0) {
+    // that of an earlier run, whose shots are complete
+    if (!m_sites && processes.root()) io::remove_owned_folder(sites_folder(m_session.folder()));
+    return true;
+  }
   m_session.out_of_time(concat(m_there.size() - static_cast<std::size_t>(left), " of ",
                                counted(m_there.size(), "shot is", "shots are"),
                                " complete: ", m_why));

@@ -99,7 +99,8 @@ class ShotList {
   /// Returns a callback that draws a bar on a terminal; on the root it also receives from other
   /// ranks.
   Progress progress();
-  /// \brief Waits for the shots of all processes. Collective.
+  /// \brief Waits for the shots of all processes. Collective. Without --sites it then removes the
+  /// folder of an earlier run's sites.
   /// \returns false if shots are missing because the run is out of time; the session has reported
   /// it
   bool finish();
@@ -114,6 +115,7 @@ class ShotList {
   std::vector<std::int64_t> m_position;  // among the remaining shots; -1: not among them
   SharedCounter m_counter;
   bool m_single = false;  // --only-shot: its caller observes the time
+  bool m_sites = false;   // --sites computes the shots
   TimeLimit m_time;
   std::string m_why;  // reason to begin no more shots
   int m_over = 0;     // other processes that have ended

@@ -6,6 +6,7 @@ and injected faults.
 import glob
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -396,6 +397,60 @@ class Sites(PlacesCase):
                              "--shots-per-job", "12")
             self.same(results, name, out)
             self.assertFalse(os.path.exists(self.path(out + "/.moho_sites")))
+
+    def fail_once(self, name):
+        """Writes a sites file whose program fails for the shots after the second, until `repaired` is there.
+        """
+        os.mkdir(self.path("faulty"))
+        os.symlink(self.other("shot_worker"), self.path("faulty/shot_worker"))
+        self.write(f"faulty/{name}", f"""#!/bin/sh
+[ -e {self.path("repaired")} ] || case " $* " in *--only-shot=[12]" "*) ;; *) exit 1 ;; esac
+exec {self.other(name)} "$@"
+""")
+        os.chmod(self.path("faulty/" + name), 0o755)
+        self.sites(f"[here]\nkind = local\nslots = 1\nprograms = {self.path('faulty')}\n")
+        return ["--sites", self.path("sites.cfg"), "--max-attempts", "1", "--pause", "0.01"]
+
+    def test_resume_with_another_keep_shots(self):
+        """It is refused, and the run goes on with what it had."""
+        image = ["--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory"]
+        gradient = ["--data", "modelled", "--true-vp", "true.npy", "--iterations", "1"]
+        for name, more, result in (("migrate_shots", image, "image.npy"),
+                                   ("invert_waves", gradient, "gradient_vp.npy")):
+            program = self.other(name)
+            arguments = [*(word if word != "0.4" else "0.8" for word in self.survey), *more]
+            self.run_program(program, *arguments, "--out", name)
+            sites = self.fail_once(name)
+            for first, second, text in (([], ["--keep-shots"], "given, and was not given"),
+                                        (["--keep-shots"], [], "not given, and was given")):
+                with self.subTest(program=name, first=first):
+                    out = name + str(len(first))
+                    self.run_program(program, *arguments, *sites, *first, "--out", out, status=1)
+                    done = self.run_program(program, *arguments, *sites, *second, "--resume", "--out", out,
+                                            status=2)
+                    self.assertIn(f"--resume: --keep-shots is {text} in the run in {out}", done.stderr)
+                    self.write("repaired", "")
+                    done = self.run_program(program, *arguments, *sites, *first, "--resume", "--out", out)
+                    os.remove(self.path("repaired"))
+                    self.assertRegex(done.stdout, "(3 shots are done, 0|10 shots are done, 2) of them")
+                    self.same([result], name, out)
+                    self.assertFalse(os.path.exists(self.path(out + "/.moho_sites")))
+            shutil.rmtree(self.path("faulty"))
+
+    def test_resume_without_sites(self):
+        """The folder of the sites goes when all shots are complete."""
+        image = ["--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory"]
+        for name, more, result in (("migrate_shots", image, "image.npy"), ("model_waves", [], "gather.sgy")):
+            program = self.other(name)
+            arguments = [*self.survey, *more]
+            self.run_program(program, *arguments, "--out", name)
+            self.run_program(program, *arguments, *self.fail_once(name), "--out", "many" + name, status=1)
+            self.assertTrue(os.path.exists(self.path(f"many{name}/.moho_sites/journal.txt")))
+            done = self.run_program(program, *arguments, "--resume", "--out", "many" + name)
+            self.assertIn("2 of 5 shots are complete", done.stdout)
+            self.same([result], name, "many" + name)
+            self.assertFalse(os.path.exists(self.path(f"many{name}/.moho_sites")))
+            shutil.rmtree(self.path("faulty"))
 
     def test_refused_options(self):
         program = self.other("model_waves")
