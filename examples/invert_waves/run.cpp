@@ -81,7 +81,7 @@ class Program {
     if (m_o.only_shot) m_input.prepare_only(m_model, numbers);
     if (m_data.survey && !m_o.plan) check_data();
     m_sites.emplace(m_o, m_session, std::move(numbers), m_model.shape);
-    check_ranks(m_session.processes(), m_o.devices, m_o.ranks_per_shot);
+    check_ranks(m_session.processes(), m_o.devices, m_o.ranks_per_shot, m_o.only_shot.has_value());
     if (Dim == 2 && m_o.lags.y > 0) {
       throw InputError(concat("--lags is ", m_o.lags.x, ",", m_o.lags.y,
                               " (allowed in 2D: n): a section has one horizontal axis"));
@@ -116,7 +116,7 @@ class Program {
   void compute(const Instance& exec) {
     const auto world = m_o.ranks_per_shot == 1 ? nullptr : stream_ranks(m_session.processes());
     stream::RankGroups groups(world.get(), m_o.ranks_per_shot,
-                              static_cast<std::int64_t>(m_input.shots.size()), "--ranks-per-shot");
+                              m_o.only_shot ? 1 : std::ssize(m_input.shots), "--ranks-per-shot");
     m_groups = &groups;
     m_shared.emplace(m_session.processes(), groups, numbers_of(m_input.shots));
     groups.fit([&] { compute_in_groups(exec); });

@@ -61,7 +61,7 @@ class Program {
     m_timeline.name_thread("run");
     const auto world = m_o.ranks_per_shot == 1 ? nullptr : stream_ranks(processes);
     stream::RankGroups groups(world.get(), m_o.ranks_per_shot,
-                              static_cast<std::int64_t>(m_job.shots.size()), "--ranks-per-shot");
+                              m_o.only_shot ? 1 : std::ssize(m_job.shots), "--ranks-per-shot");
     with_space(m_o.space, [&](const auto& exec) { groups.fit([&] { migrate(exec, groups); }); });
     if (m_o.plan || !m_list.finish()) return;
     processes.merge_to_root([this] { return std::exchange(m_added, {}).pack(); },
@@ -151,7 +151,7 @@ class Program {
   void check() {
     const HostPhase phase(m_session.phases, "check");
     prepare_survey<Dim>(m_job, m_o, "shots", m_model, m_truth, m_data);
-    check_ranks(m_session.processes(), 1, m_o.ranks_per_shot);
+    check_ranks(m_session.processes(), 1, m_o.ranks_per_shot, m_o.only_shot.has_value());
     const int rank = m_session.processes().rank();
     m_scratch = m_o.snapshot_folder.empty() ? m_session.folder() / ".moho_snapshots"
                                             : fs::path(m_o.snapshot_folder);

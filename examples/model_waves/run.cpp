@@ -141,7 +141,8 @@ class Program : public ShotProgram<T, Dim> {
     const bool bound = m_o.memory > 0 && m_o.space != "cuda";
     job.modelling.gathers_wait = false;  // traces are enough
     job.modelling.concurrent_shots = m_o.at_once == 0 && bound ? 1 : m_o.at_once;
-    check_ranks(this->session().processes(), m_o.devices, m_o.ranks_per_shot);
+    check_ranks(this->session().processes(), m_o.devices, m_o.ranks_per_shot,
+                m_o.only_shot.has_value());
   }
 
   WaveReport compute(const WaveJob<T, Dim>& job) override {

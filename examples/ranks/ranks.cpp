@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -167,11 +168,13 @@ std::vector<std::vector<char>> Ranks::gather_to_all(
 }
 
 std::unique_ptr<Processes> shot_ranks(int& argc, char**& argv) {
-  constexpr std::string_view option = "--only-shot";
-  for (int k = 1; k < argc; ++k) {
-    if (std::string_view(argv[k]).substr(0, option.size()) == option) {
-      return std::make_unique<Processes>();
-    }
+  const auto given = [&](const char* option) {
+    return std::any_of(argv, argv + argc, [&](const char* word) {
+      return std::string_view(word).starts_with(option);
+    });
+  };
+  if (std::getenv("MOHO_WORKER") != nullptr && given("--only-shot") && !given("--ranks-per-shot")) {
+    return std::make_unique<Processes>();
   }
   return std::make_unique<Ranks>(argc, argv, true);
 }

@@ -3,6 +3,7 @@
 
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
+#include "app/format.hpp"
 #include "ranks/ranks.hpp"
 
 #include <moho/core/error.hpp>
@@ -37,6 +38,11 @@ void bind_ranks_per_shot(Description& d, int& ranks_per_shot, const int& devices
          count(1, 4096), {.word = "auto", .free = true});
   d.check([&ranks_per_shot, &devices](const Arguments& given) {
     if (given.given("ranks-per-shot") && given.text("ranks-per-shot") == "auto") ranks_per_shot = 0;
+    if (ranks_per_shot > 1 && given.given("sites")) {
+      throw InputError(concat("--ranks-per-shot is ", ranks_per_shot,
+                              " with --sites (allowed: 1 or auto, sites compute each shot by one "
+                              "process): leave one of the options out"));
+    }
     if (devices <= 1 || ranks_per_shot == 1) return;
     throw InputError(concat("--devices is ", devices,
                             " with --ranks-per-shot (allowed: 1 or auto, each rank has a device): "
@@ -44,7 +50,7 @@ void bind_ranks_per_shot(Description& d, int& ranks_per_shot, const int& devices
   });
 }
 
-void check_ranks(const Processes& processes, int devices, int ranks_per_shot) {
+void check_ranks(const Processes& processes, int devices, int ranks_per_shot, bool one_shot) {
   const int ranks = processes.size();
   if (ranks > 1 && devices > 1) {
     throw InputError(concat("--devices is ", devices, ", and there are ", ranks,
@@ -52,6 +58,11 @@ void check_ranks(const Processes& processes, int devices, int ranks_per_shot) {
                             "mpirun, or leave the option out"));
   }
   if (ranks_per_shot > 1) stream::ranks_of_shot(ranks_per_shot, ranks, 1, "--ranks-per-shot");
+  if (!one_shot || ranks == 1 || ranks_per_shot == 0 || ranks_per_shot == ranks) return;
+  throw InputError(concat("--only-shot: there are ", ranks, " ranks, and ",
+                          counted(ranks_per_shot, "rank computes", "ranks compute"),
+                          " the shot (allowed: 1 rank, or --ranks-per-shot ", ranks,
+                          "): run it without mpirun, or give that option"));
 }
 
 }  // namespace moho::examples

@@ -13,6 +13,7 @@ Exit status 77 if numpy is missing or every test was skipped.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -281,6 +282,31 @@ class RanksOfShot(test_model_waves.Case):
                         [(3, 3, 3), (4, 2, 2), (3, "auto", 1), (4, "auto", 2)])
         self.same_files([*self.survey, "--expand", "eikonal", *self.on_host()], [(3, 3, 3)])
 
+    def test_only_shot(self):
+        """All ranks compute it together, or are refused."""
+        self.save("true.npy", np.load(self.path("v.npy")) * 1.1)
+        survey = [*self.survey[:-2], *self.on_host(), "--only-shot", "2"]
+        modelled = ["modelled", "--true-vp", "true.npy"]
+        for name, more in (("model_waves", []), ("stream_waves", []), ("migrate_shots", ["--shots", *modelled]),
+                           ("invert_waves", ["--data", *modelled])):
+            with self.subTest(program=name):
+                self.program = os.path.join(os.path.dirname(self.program), name)
+                if not os.path.exists(self.program):
+                    continue
+                one, _ = self.succeed(*survey, *more, out="one" + name)
+                arrays = [file for file in os.listdir(one) if file.endswith(".npy")]
+                self.assertTrue(arrays)
+                if name == "stream_waves":
+                    together = [[]]  # each rank is a device of the chain
+                else:
+                    together = [["--ranks-per-shot", "2"], ["--ranks-per-shot", "auto"]]
+                    self.refuse([*survey, *more], "--only-shot: there are 2 ranks, and 1 rank computes the "
+                                "shot (allowed: 1 rank, or --ranks-per-shot 2)", ranks=2)
+                for given in together:
+                    self.succeed(*survey, *more, *given, out="several", ranks=2)
+                    self.assert_same_files(arrays, one, "several")
+                    shutil.rmtree(self.path("several"))
+
     def test_plan(self):
         done = self.call(*self.survey, *self.on_host(), "--ranks-per-shot", "2", "--plan", ranks=2)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -343,6 +369,11 @@ class RanksOfShot(test_model_waves.Case):
         host = [*self.survey, *self.on_host()]
         self.refuse([*host, "--ranks-per-shot", "2"], "--ranks-per-shot is 2, and there is 1 rank",
                     "mpirun -n")
+        self.write("sites.cfg", "[here]\nkind = local\n")
+        for ranks in (0, 2):
+            self.refuse([*host, "--ranks-per-shot", "2", "--sites", "sites.cfg"],
+                        "--ranks-per-shot is 2 with --sites (allowed: 1 or auto, sites compute each shot by "
+                        "one process): leave one of the options out", ranks=ranks)
         for more, ranks, words in (
                 (["--ranks-per-shot", "2"], 3, ["--ranks-per-shot is 2, and there are 3 ranks"]),
                 (["--ranks-per-shot", "2", "--devices", "2"], 2, ["--devices is 2 with --ranks-per-shot"]),
