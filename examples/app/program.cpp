@@ -12,7 +12,7 @@
 
 #include <moho/core/disk_error.hpp>
 #include <moho/core/error.hpp>
-#include <moho/core/file_errors.hpp>
+#include <moho/core/rank_errors.hpp>
 #include <moho/core/freed_memory.hpp>
 #include <moho/core/scope_guard.hpp>
 #include <moho/core/space.hpp>
@@ -553,7 +553,7 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
     // The root reports an exception that all processes know. One that only this process knows ends
     // the others.
     const bool known = !processes || processes->agreed() || processes->finished();
-    if (!known && session && session->writing()) leave_file_error_to_root(*processes);
+    if (!known && session && session->writing()) leave_error_to_root(*processes);
     const int status =
         report_exception(program, given ? &*given : nullptr, session ? &*session : nullptr,
                          !known || !processes || processes->root());

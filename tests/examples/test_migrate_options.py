@@ -6,6 +6,7 @@ usage: test_migrate_options.py --program PATH [--modeller PATH] [--mpirun PATH] 
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -174,6 +175,24 @@ class Options(test_migrate_shots.Case):
     def test_receivers_outside(self):
         self.shots = [*self.shots[:-2], "--receivers", "9000,20", "--moving"]
         self.refuse_here([], "shot 1: its receiver is not inside")
+
+    def test_summary_has_the_error_of_a_rank(self):
+        """The second of two ranks computes the second shot, whose receivers' wavefield overflows."""
+        self.needs_mpirun()
+        self.model_gathers(*self.shots[4:])
+        name = "gathers/gather_0002.npy"
+        self.save(name, np.full_like(np.load(self.path(name)), 3e38))
+        survey = ["--vp", "smooth.npy", *self.survey, "--shots", "gathers", "--mute", "none", "--at-once", "1",
+                  "--batch", "1", "--no-plot", "--out"]
+        for ranks in (0, 2):
+            out = f"of{ranks}"
+            done = self.call(*survey, out, ranks=ranks)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            with open(self.path(out + "/summary.json"), encoding="utf-8") as file:
+                summary = json.load(file)
+            self.assertEqual(summary["state"], "failed")
+            self.assertRegex(summary["error"], "^(rank 1 of 2: )?shot 2, backward leg, .* is no longer finite")
+            self.assertEqual(done.stderr.count("migrate_shots: " + summary["error"]), 1, done.stderr)
 
     def test_shots_without_live_traces_are_counted(self):
         if not self.modeller:

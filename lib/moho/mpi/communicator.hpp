@@ -5,7 +5,7 @@
 /// \brief The ranks of MPI as processes that share the work of a run.
 
 #include <moho/core/communicator.hpp>
-#include <moho/core/file_errors.hpp>
+#include <moho/core/rank_errors.hpp>
 #include <moho/mpi/counter.hpp>
 #include <moho/mpi/merge.hpp>
 #include <moho/mpi/mpi.hpp>
@@ -59,10 +59,11 @@ class MpiCommunicator : public Communicator {
   /// \copydoc Communicator::next_item() \pre restart_counter() was called
   std::int64_t next_item() override { return m_counter->next(); }
   void send_to_root(const std::string& bytes) override { messages().send(bytes); }
-  /// \copydoc Communicator::received() \throws FileError of leave_file_error_to_root()
+  /// \copydoc Communicator::received() \throws the error of a rank that called
+  /// leave_error_to_root()
   std::vector<std::string> received(bool wait) override {
     std::vector<std::string> all = messages().received(wait);
-    for (const std::string& bytes : all) throw_file_error_of(bytes);
+    for (const std::string& bytes : all) throw_error_of(bytes);
     return all;
   }
 
