@@ -57,7 +57,7 @@ def options():
                         help="build folder (build/cuda with cuda, otherwise build/host)")
     parser.add_argument("--only", metavar="NAME,...", help="only these experiments")
     parser.add_argument("--models", metavar="N,...", type=vertices,
-                        help="000: vertices per side of the models (16 from 128 to 1600)")
+                        help="000, times: vertices per side of the models (16 from 128 to 1600)")
     parser.add_argument("--list", action="store_true", help="list the experiments of the paper and stop")
     parser.add_argument("--reuse", action="store_true",
                         help="use results of an earlier run in the output folder")
@@ -77,6 +77,13 @@ def main():
         if name not in module.EXPERIMENTS:
             known = ", ".join(module.EXPERIMENTS)
             raise PaperError(f"--only {name}: no such experiment (there are: {known})")
+    if asked.models:
+        others = [name for name in names if module is not papers_rays or name != "times"]
+        if len(others) == len(names):
+            raise PaperError(f"--models has no effect on {', '.join(names)} of {asked.paper} (allowed with: "
+                             "the experiment times of 000)")
+        if others:
+            print(f"note: --models has no effect on {', '.join(others)}", flush=True)
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     cuda = asked.space == "cuda"
     run = Run(asked.paper, asked.space, (asked.sizes or ("paper" if cuda else "small")) == "paper",

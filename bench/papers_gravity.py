@@ -115,7 +115,8 @@ def reduction(run):
     run.add("reduction", "Equation 6",
             f"Milliseconds to add fields of {digits(8e-6 * values)} MB of q ranks at the first one: the "
             "median and the first and last decile of 1000 sums after 100 others, each after a barrier. The "
-            "paper's estimate is q (t_startup + t_data), whose constants are those of two ranks.",
+            "paper's estimate is q (t_startup + t_data), whose constants are those of two ranks."
+            + ("" if counts[-1] > 2 else " More ranks, to compare with it, need four processors."),
             ["q", "estimate, ms", "measured, ms", "first decile", "last decile"],
             [[q, digits(estimate and 1e3 * estimate), digits(1e3 * seconds), digits(1e3 * part[q][0]),
               digits(1e3 * part[q][-1])] for q, estimate, seconds in equation_6(measured)])

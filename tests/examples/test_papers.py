@@ -64,12 +64,13 @@ class Papers(unittest.TestCase):
     def calls(self, name):
         return len((self.folder / f"{name}.json.calls").read_text(encoding="utf-8"))
 
-    def run_papers(self, *arguments, status=0, path=None):
+    def run_papers(self, *arguments, status=0, path=None, text=False):
+        """Returns what the program wrote to stderr, or with `text` to stdout."""
         done = subprocess.run([sys.executable, str(PROGRAM), *arguments, "--build", "build", "--out", "out"],
                               cwd=self.folder, text=True, capture_output=True, timeout=120, check=False,
                               env={**os.environ, "PATH": path or os.environ["PATH"]})
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        return done.stderr
+        return done.stdout if text else done.stderr
 
     def rows(self, name):
         with open(self.folder / "out" / f"{name}.csv", encoding="utf-8", newline="") as file:
@@ -105,14 +106,16 @@ class Papers(unittest.TestCase):
             return case(f"rays/active_tiles/openmp/float/n:1024/r:6/weights:velocity/storage:{name}", 1,
                         trace_s=search, predecessors_s=1e-3, relaxations_per_s=2e9)
 
-        self.stub("bench_rays", [of("stored", 0.1), of("fragments/table:0.25", 0.125),
+        self.stub("bench_rays", [of("fragments/table:0.25", 0.125), of("stored", 0.1),
                                  of("stored/devices:2/slabs:4", 0.05),
                                  case("rays/active_tiles/openmp/float/n:1024/r:6/storage:stored", 1)])
         self.run_papers("000", "--only", "beyond")
         rows = self.rows("beyond")
-        self.assertEqual([row["rate of the search"] for row in rows], ["1", "0.8", "2"])
+        self.assertEqual([row["rate of the search"] for row in rows], ["0.8", "1", "2"])
+        # all phases take 1 ms more than the search
+        self.assertEqual([row["10^9 relaxations/s"] for row in rows], ["2.02", "2.02", "2.04"])
         self.assertEqual([(row["part of the table"], row["devices"], row["slabs of each"]) for row in rows],
-                         [("", "1", ""), ("0.25", "1", ""), ("", "2", "4")])
+                         [("0.25", "1", ""), ("", "1", ""), ("", "2", "4")])
 
     def test_results_are_reused(self):
         self.add_rays()
@@ -179,6 +182,15 @@ class Papers(unittest.TestCase):
             error = self.run_papers("000", "--models", wrong, status=2)
             self.assertIn(f"--models: '{wrong}' (allowed: whole numbers from 2 on", error)
 
+    def test_models_without_effect(self):
+        for paper, only in (("004", "maps"), ("000", "rays,beyond"), ("003", "rates")):
+            error = self.run_papers(paper, "--only", only, "--models", "128", status=2)
+            self.assertIn(f"--models has no effect on {only.replace(',', ', ')} of {paper} (allowed with: ",
+                          error)
+        self.add_rays()
+        done = self.run_papers("000", "--only", "times,rays", "--models", "512", status=1, text=True)
+        self.assertIn("note: --models has no effect on rays\n", done)
+
     def test_the_reduction_follows_equation_6(self):
         sys.path.insert(0, str(PROGRAM.parent))
         import papers_gravity
@@ -197,6 +209,8 @@ class Papers(unittest.TestCase):
         self.run_papers("004", "--only", "reduction", path=f"{self.folder}:{os.environ['PATH']}")
         row = self.rows("reduction")[0]
         self.assertEqual((row["q"], row["measured, ms"], row["estimate, ms"]), ("2", "2", ""))
+        report = (self.folder / "out" / "report.md").read_text(encoding="utf-8")
+        self.assertEqual("need four processors" in report, len(os.sched_getaffinity(0)) < 4)
 
     def test_experiments_of_devices_are_skipped_on_hosts(self):
         for paper, names in (("003", ("memory", "devices")), ("004", ("teams",))):
