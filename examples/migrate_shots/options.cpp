@@ -117,11 +117,11 @@ std::vector<double> parse_columns(std::string text) {
 }
 
 void check_error(const Options& o) {
-  if (o.error == "lossless" && o.snapshots == "compressed") {
-    throw InputError(
-        "--snapshots compressed: --error lossless allows no compressed snapshots, and larger "
-        "budgets do not help (allowed: snr:DB, max:E, bits:N or paper:E): take another --error, or "
-        "leave out --snapshots");
+  if (o.error == "lossless" && (o.snapshots == "compressed" || o.snapshots == "threads")) {
+    throw InputError(concat("--snapshots ", o.snapshots,
+                            " stores compressed snapshots, which --error lossless excludes "
+                            "(allowed: snr:DB, max:E, bits:N or paper:E): take another --error, or "
+                            "leave out --snapshots"));
   }
   if (o.error == "lossless") return;
   try {

@@ -270,6 +270,12 @@ TEST(Storage, SaysWhatDoesNotFit) {
       StartsWith("storage: the method random is not possible here (random layers: it keeps "));
   EXPECT_THAT(moho::testing::message_of<InputError>([] { request_of("tape", "snr:55", true); }),
               HasSubstr("the method 'tape' is unknown (allowed: auto, device, memory"));
+  for (const std::string method : {"compressed", "threads"}) {
+    EXPECT_THAT(
+        moho::testing::message_of<InputError>([&] { request_of(method, "lossless", true); }),
+        StartsWith("storage: the method " + method +
+                   " stores compressed snapshots, which the error lossless excludes "));
+  }
   EXPECT_THROW(request_of("auto", "snr", true), InputError);
   const StorageRequest request = request_of("auto", "snr:55", true);
   EXPECT_THAT(moho::testing::message_of<InputError>(

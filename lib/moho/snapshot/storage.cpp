@@ -311,6 +311,12 @@ StorageRequest make_storage_request(const StorageOptions& options) {
                             "disk): leave out the folder"));
   }
   if (options.error == "lossless") {
+    if (options.method == "compressed" || options.method == "threads") {
+      throw InputError(concat("storage: the method ", options.method,
+                              " stores compressed snapshots, which the error lossless excludes "
+                              "(allowed: snr:DB, max:E, bits:N or paper:E): take another error, or "
+                              "another method"));
+    }
     request.accuracy.kind = ErrorBound::Kind::lossless;
     return request;
   }

@@ -33,7 +33,7 @@ struct StorageOptions {
   /// of the host; "disk": in files; "boundary": boundary values; "replay": checkpoints; "random":
   /// a separate source wavefield with random layers, propagated backward.
   std::string method = "auto";
-  std::string error = "snr:55";       ///< accepted loss: "snr:DB", "max:E", "bits:N" or "lossless"
+  std::string error = "snr:55";       ///< accepted loss: that of parse_codec(), or "lossless"
   std::int64_t interval = 0;          ///< steps between snapshots; 0: snapshot_interval()
   std::size_t device = 0;             ///< bytes of the memory of the run; 0: available memory
   std::size_t host = 0;               ///< bytes of the host, for runs on a device; 0: available
