@@ -525,6 +525,26 @@ MEMORY_TEST(CodecOf, NumbersThatAreNoneAreRefused) {
   }
 }
 
+MEMORY_TEST(CodecOf, LargeFieldsStayFinite) {
+  const Grid<3> grid = unit_grid<3>({20, 17, 24});
+  const auto signs = [](const Index<3>& n) {
+    return (n[0] * 7 + n[1] * 5 + n[2] * n[2]) % 3 == 0 ? -2.9e38 : 2.9e38;
+  };
+  const CodecField<T, 3, Memory> field(exec, grid, signs);
+  for (const char* const text : {"snr:10", "max:0.1", "bits:8", "bits:12", "bits:16", "paper:0.1"}) {
+    Codec<T, 3, Memory> codec(parse_codec(text));
+    Packed<3, Memory> packed;
+    codec.encode(exec, field.layout, field.storage, whole_box(grid), packed);
+    CodecField<T, 3, Memory> decoded(exec, grid, [](const Index<3>&) { return 0.0; });
+    codec.decode(exec, packed, decoded.layout, decoded.storage, whole_box(grid));
+    decoded.get();
+    for (std::int64_t i = 0; i < grid.size(); ++i) {
+      ASSERT_TRUE(std::isfinite(decoded.at(grid.node(i)))) << text << " at node " << i;
+    }
+    EXPECT_GT(difference(field, decoded, whole_box(grid)).snr, 9.0) << text;
+  }
+}
+
 MEMORY_TEST(CodecOf, WrongShapesAreRefused) {
   const Grid<2> grid = unit_grid<2>({20, 40});
   const CodecField<T, 2, Memory> field(exec, grid, fronts<2>);

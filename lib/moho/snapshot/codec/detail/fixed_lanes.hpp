@@ -373,11 +373,13 @@ struct DecodeFixedLanes {
       n[2] = static_cast<std::int32_t>((low >> 24 | high << 8) << 20) >> 20;
       n[3] = static_cast<std::int32_t>(high << 16) >> 20;
     }
+    float scaled[4];
+    MOHO_UNROLL
+    for (int k = 0; k < 4; ++k) scaled[k] = static_cast<float>(n[k]) * scale;
+    keep_finite(scaled, 4, target.down);
     kernel::Pack4<T> result;
     MOHO_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      result.at[k] = static_cast<T>(static_cast<float>(n[k]) * scale) * target.down;
-    }
+    for (int k = 0; k < 4; ++k) result.at[k] = static_cast<T>(scaled[k]) * target.down;
     return result;
   }
 };

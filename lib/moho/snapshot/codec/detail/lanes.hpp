@@ -115,8 +115,9 @@ KOKKOS_FORCEINLINE_FUNCTION void load_lane(const BlockSource<T, Dim>& source,
 /// Passes the nodes of a lane that are in the box to a target.
 template <class Target, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION void store_lane(const Target& target, const LaneNodes<Dim>& nodes,
-                                            const float* values) {
+                                            float* values) {
   using T = typename Target::ValueType;
+  keep_finite(values, 16, target.down);
   const bool whole = holds_block<Dim>(target.box, nodes.first);
   if constexpr (requires { target.functor.array(nodes.first); }) {
     if (whole) {

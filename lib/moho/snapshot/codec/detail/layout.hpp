@@ -8,6 +8,7 @@
 #include <moho/wave/layout.hpp>
 
 #include <cstdint>
+#include <limits>
 
 namespace moho::snapshot {
 
@@ -138,6 +139,18 @@ struct BlockSource {
   }
 };
 
+/// Limits values so that their products with `down` are finite, although lossy values of a finite
+/// field may be larger than its largest amplitude. Values are below 2^20.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void keep_finite(float* values, int count, T down) {
+  constexpr T most = std::numeric_limits<T>::max();
+  if (down < most / (1 << 20)) return;
+  const auto limit = static_cast<float>(most / down);  // exact in single precision
+  for (int k = 0; k < count; ++k) {
+    values[k] = values[k] > limit ? limit : values[k] < -limit ? -limit : values[k];
+  }
+}
+
 /// Functor that passes the nodes of a block that are in a box to a functor.
 template <class T, int Dim, class Functor>
 struct BlockTarget {
@@ -147,7 +160,9 @@ struct BlockTarget {
   Box<Dim> box;
   T down;
 
-  KOKKOS_INLINE_FUNCTION void store(const Index<Dim>& first, const float* values) const {
+  /// Passes the values of the block that begins at `first`, limited to finite ones.
+  KOKKOS_INLINE_FUNCTION void store(const Index<Dim>& first, float* values) const {
+    keep_finite(values, BlockGrid<Dim>::nodes, down);
     int lower[Dim], upper[Dim];
     for (int d = 0; d < Dim; ++d) BlockGrid<Dim>::part(box, first, d, lower[d], upper[d]);
     if constexpr (Dim == 3) {

@@ -184,8 +184,8 @@ struct QuadTarget {
       for (int d = 0; d < Dim - 1; ++d) aligned = aligned && functor.steps()[d] % 4 == 0;
     }
   }
-  KOKKOS_FORCEINLINE_FUNCTION void store(const std::int32_t* first, int lane,
-                                         const float* values) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store(const std::int32_t* first, int lane, float* values) const {
+    keep_finite(values, 16, down);
     const LaneQuads<Dim> nodes(first, lane);
     const bool whole = box.holds(first);
     if constexpr (requires { functor.array(Index<Dim>{}); }) {
