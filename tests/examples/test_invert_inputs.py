@@ -8,6 +8,7 @@ Exit status 77 if numpy is missing or every test was skipped.
 """
 
 import os
+import re
 import subprocess
 import sys
 
@@ -69,6 +70,18 @@ class Inputs(test_invert_waves.Case):
             self.save("model.npy", model)
             self.refuse_here(["--only-shot", "1", "--evaluate", "model.npy"],
                              f"--evaluate model.npy: vp at node (3, 4), (60, 80), is {words} (allowed: ")
+
+    def test_stream_of_concurrent_shots(self):
+        self.refuse_here(["--source-field", "random", "--block", "8", "--at-once", "2"],
+                         "--at-once is 2 (allowed with a gradient that streams: 1): shots are computed one ")
+
+    def test_seconds_of_a_streamed_shot(self):
+        """All passes of a shot: an evaluation has those of all shots."""
+        text = self.plan("--source-field", "random", "--block", "8")
+        shots = int(re.search(r": (\d+) shots", text)[1])
+        shot = float(re.search(r"; ([0-9.e+-]+) s a shot", text)[1])
+        evaluation = float(re.search(r"about ([0-9.e+-]+) s an evaluation", text)[1])
+        self.assertAlmostEqual(shot * shots / evaluation, 1.0, delta=0.06)  # two digits
 
     def test_options_without_effect(self):
         self.refuse_here(["--only-shot", "2", "--lags", "5", "--lags-every", "1"],

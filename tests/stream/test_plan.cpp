@@ -266,6 +266,15 @@ TEST(Plan, CountsInWords) {
                          " planes between stages, 1 device"));
 }
 
+TEST(Plan, SecondsOfAShotAreThoseOfAllPasses) {
+  const StreamPlan plan = plan_stream(some_need(), {}, host_rates());
+  const auto last = [&](double seconds) {
+    return moho::stream::describe(plan, some_need(), host_rates(), seconds).back();
+  };
+  EXPECT_TRUE(last(1234.0).ends_with("; 1.23e+03 s a shot")) << last(1234.0);
+  EXPECT_EQ(last(0.0), last(plan.forecast.seconds));
+}
+
 TEST(Plan, SolvesForTheCostsOfStagesAndIterations) {
   using moho::stream::LaunchSample;
   StreamRates rates;

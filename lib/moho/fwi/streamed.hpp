@@ -98,16 +98,24 @@ bool gradient_may_stream(const ObjectiveOptions<Dim>& options) {
 /// not fit because of these is a CoreDoesNotFit of make_objective(); see gradient_may_stream().
 /// \param device instance of the device
 /// \param medium medium of the initial model
+/// \throws InputError for several concurrent shots of a gradient that streams
 template <class T, int Dim, class Memory>
 bool gradient_streams(const Instance<Memory>& device, const Grid<Dim>& grid, wave::Medium medium,
                       const wave::Boundaries<Dim>& faces, const ObjectiveOptions<Dim>& options) {
   if (options.source_field != SourceField::random) return false;
-  if (options.block > 0 || options.updates > 0 || options.devices > 1) return true;
-  if (is_host_memory<Memory> && options.device_memory == 0) return false;
-  const double budget = is_host_memory<Memory>
-                            ? static_cast<double>(options.device_memory)
-                            : static_cast<double>(memory_budget(device, options.device_memory));
-  return random_in_core_bytes<T>(grid, medium, faces, options) > budget;
+  if (options.block == 0 && options.updates == 0 && options.devices <= 1) {
+    if (is_host_memory<Memory> && options.device_memory == 0) return false;
+    const double budget = is_host_memory<Memory>
+                              ? static_cast<double>(options.device_memory)
+                              : static_cast<double>(memory_budget(device, options.device_memory));
+    if (random_in_core_bytes<T>(grid, medium, faces, options) <= budget) return false;
+  }
+  if (options.concurrent_shots > 1) {
+    throw InputError(concat(options.names("(concurrent_shots)"), " is ", options.concurrent_shots,
+                            " (allowed with a gradient that streams: 1): shots are computed one "
+                            "after the other"));
+  }
+  return true;
 }
 
 /// Returns true if the models and vectors of an objective are on the host: of
@@ -181,7 +189,8 @@ class StreamedEvaluator : public HostEvaluator<T, Dim, Memory, StreamedGradients
 
 template <class T, int Dim, class Memory>
 void StreamedEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField) {
-  plan.stream = stream::describe(m_gradients->plan(), m_gradients->need(), m_gradients->rates());
+  plan.stream = stream::describe(m_gradients->plan(), m_gradients->need(), m_gradients->rates(),
+                                 m_gradients->seconds());
   plan.stream_plan = m_gradients->plan();
   const int idle = m_options.devices - plan.stream_plan.shape.devices;
   if (idle > 0) {
@@ -225,7 +234,8 @@ void StreamedEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan, double se
   if (!m_options.lags) return;
   this->check_lags();
   const auto gradients = make_with(*m_options.lags);
-  plan.lags_stream = stream::describe(gradients->plan(), gradients->need(), gradients->rates());
+  plan.lags_stream = stream::describe(gradients->plan(), gradients->need(), gradients->rates(),
+                                      gradients->seconds());
   plan.lags_stream_plan = gradients->plan();
   plan.lags_bytes = static_cast<double>(sizeof(T)) * static_cast<double>(m_grid.size()) *
                     static_cast<double>(m_options.lags->count());

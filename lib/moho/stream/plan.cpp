@@ -407,7 +407,7 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
 }
 
 std::vector<std::string> describe(const StreamPlan& plan, const StreamRequirements& need,
-                                  const StreamRates& rates) {
+                                  const StreamRates& rates, double seconds) {
   std::vector<std::string> lines;
   if (plan.slabs) {
     lines.push_back(concat("the volume fits ", plan.shape.devices, " devices together (",
@@ -478,7 +478,7 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
                                                         : "steps without copies and launches")
                                            : std::string();
   lines.push_back(concat("predicted: ", rate_text(f.points_per_second), share, "; ", binds, "; ",
-                         significant(f.seconds, 3), " s a shot"));
+                         significant(seconds > 0.0 ? seconds : f.seconds, 3), " s a shot"));
   if (rates.in_turn && shape.devices * plan.groups > 1) {
     lines.push_back(concat("one host stands in for ", shape.devices * plan.groups,
                            " devices: it does their work one after the other"));

@@ -188,8 +188,9 @@ void check_block(const StreamRequest& wishes, std::int64_t planes);
 StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wishes,
                        const StreamRates& rates);
 
-/// Returns the lines of a plan's description.
+/// \brief Returns the lines of a plan's description.
+/// \param seconds of a shot, all its passes; 0: those of the forecast, which is that of one pass
 std::vector<std::string> describe(const StreamPlan& plan, const StreamRequirements& need,
-                                  const StreamRates& rates);
+                                  const StreamRates& rates, double seconds = 0.0);
 
 }  // namespace moho::stream

@@ -333,7 +333,7 @@ class MigrationPlanner {
                                                                  m_interval, m_plan.result_bytes);
     m_streamed->open(window, part_of(m_input.model, window), shot);
     const auto& pair = m_streamed->pair();
-    m_plan.stream = stream::describe(pair.plan(), pair.need(), pair.rates().both);
+    m_plan.stream = stream::describe(pair.plan(), pair.need(), pair.rates().both, pair.seconds());
     if (!m_no_slabs.empty()) m_plan.stream.push_back(m_no_slabs);
     m_plan.stream_plan = pair.plan();
     m_plan.stream_rates = pair.rates();
