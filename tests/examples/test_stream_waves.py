@@ -789,25 +789,25 @@ class BadInput(Case):
         self.refuse([*self.section, "--host-volume", "folder"], "--host-volume: folder is a folder")
         self.refuse([*self.section, "--host-volume", "none/volume"],
                     "--host-volume: the volume 'none/volume'", "No such file or directory")
-        self.save("v.npy", np.full((61, 41), 2000.0, dtype=np.float32))
-        with open(self.path("v.npy"), "rb") as file:
-            content = file.read()
+        v = np.full((61, 41), 2000.0, dtype=np.float32)
+        self.save("v.npy", v)
         os.link(self.path("v.npy"), self.path("link"))
         for name in ("v.npy", "link"):
             for more in ([], ["--resume"]):
                 self.refuse(["--vp", "v.npy", "--spacing", "10", "--host-volume", name, *more],
                             f"--host-volume: {name} would replace --vp v.npy")
         self.write("notes", "foreign" * 1000)
-        for more in ([], ["--resume"]):
-            self.refuse([*self.section, "--host-volume", "notes", *more], "--host-volume: the volume 'notes'",
-                        "is no volume of a run")
+        os.symlink("nowhere", self.path("link to none"))
+        for name, words in (("notes", "is no volume of a run"), ("link to none", "is a symbolic link")):
+            for more in ([], ["--resume"], ["--plan"], ["--plan", "--resume"]):
+                self.refuse([*self.section, "--host-volume", name, *more],
+                            f"--host-volume: the volume '{name}' ", words)
         for name in ("gather.npy", "wavefield.npy", "summary.json"):
-            self.refuse([*self.section, "--host-volume", "stream_waves_out/" + name],
-                        "has the name of a result")
-        with open(self.path("v.npy"), "rb") as file:
-            self.assertEqual(file.read(), content)
-        with open(self.path("notes"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "foreign" * 1000)
+            self.refuse([*self.section, "--host-volume", "stream_waves_out/" + name], " name of a result")
+        for name, content in (("v.npy", support.npy(v)), ("notes", b"foreign" * 1000)):
+            with open(self.path(name), "rb") as file:
+                self.assertEqual(file.read(), content)
+        self.assertEqual(os.readlink(self.path("link to none")), "nowhere")
 
     def test_a_refused_shot_leaves_no_volume(self):
         volume = ["--host-volume", "volume", "--block", "8", "--updates", "3"]

@@ -104,7 +104,8 @@ class VolumeGuard {
  public:
   explicit VolumeGuard(const std::string& path) : m_path(path) {
     std::error_code ignored;
-    m_armed = !path.empty() && !std::filesystem::exists(path, ignored);
+    m_armed = !path.empty() && std::filesystem::symlink_status(path, ignored).type() ==
+                                   std::filesystem::file_type::not_found;
   }
   VolumeGuard(const VolumeGuard&) = delete;
   VolumeGuard& operator=(const VolumeGuard&) = delete;
@@ -198,9 +199,14 @@ auto StreamSurvey<T, Dim, Memory>::run(const Take& take) -> Report {
   while (first < m_shots.size() && is_done(first)) ++first;
   const bool any = first < m_shots.size();
   // an earlier run may have ended between a result and the removal of its volume
+  bool done = file().empty();
   for (std::size_t k = 0; k < m_shots.size() && m_options.streaming.resume; ++k) {
-    if (file().empty() || !is_done(k) || m_options.only_plan) continue;
-    if (is_volume_of(file(), key_of(k))) VolumeGuard(file()).remove();
+    if (file().empty() || !is_done(k) || !is_volume_of(file(), key_of(k))) continue;
+    done = true;
+    if (!m_options.only_plan) VolumeGuard(file()).remove();
+  }
+  if (m_options.only_plan && any && !done) {
+    call([&] { check_volume(file(), key_of(first), m_options.streaming.resume); });
   }
   plan(any ? first : 0);
   if (any) cut_for_first(first);

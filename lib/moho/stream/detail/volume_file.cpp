@@ -64,6 +64,45 @@ bool read_head(int file, Entry& best) {
 
 std::string system_text(int error) { return std::strerror(error); }
 
+// Text of a file that cannot be opened.
+std::string unopened_text(const std::string& path, int error) {
+  struct stat status {};
+  const bool link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+  return link && error == ENOENT
+             ? "is a symbolic link to no file (allowed: a new name, or the name of a file)"
+             : concat("cannot be opened: ", system_text(error),
+                      " (allowed: a file in a folder that exists and may be written)");
+}
+
+// Returns the latest entry of an existing volume of this run. Throws FileError for other files.
+// `bytes` of the volume; 0: any number.
+Entry entry_of_run(int file, const std::string& path, std::uint32_t key, std::size_t bytes,
+                   bool resume) {
+  Entry best{};
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    fail(path, "is no regular file (allowed: a file)");
+  }
+  if (!read_head(file, best)) {
+    fail(path,
+         "is there and is no volume of a run (allowed: a new name, or a volume of this run with "
+         "--resume): nothing was changed; remove it if it is what a run left that was ended before "
+         "its first step");
+  }
+  if (!resume) {
+    fail(path,
+         "is there, of an earlier run (allowed: a new name, or --resume to go on with it): remove "
+         "it if it is not needed");
+  }
+  const auto length = static_cast<std::size_t>(status.st_size);
+  if (best.key != key || best.bytes != length || (bytes > 0 && length != bytes)) {
+    fail(path, concat("belongs to another run, or has the wrong size: ", length,
+                      " bytes (needed: ", bytes > 0 ? concat(bytes, ", and ") : "",
+                      "the same model, shot and options): nothing was changed"));
+  }
+  return best;
+}
+
 [[noreturn]] void fail_without_room(const std::string& path, std::size_t bytes, int error) {
   io::throw_write_error(
       concat("the volume '", path, "' needs ", format_bytes(static_cast<double>(bytes)),
@@ -80,8 +119,7 @@ VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::siz
   const bool made = m_file >= 0;
   if (!made && errno == EEXIST) m_file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (m_file < 0) {
-    fail(path, concat("cannot be opened: ", system_text(errno),
-                      " (allowed: a file in a folder that exists and may be written)"));
+    fail(path, unopened_text(path, errno));
   }
   // destructor's work: the destructor does not run for an incomplete object
   const auto close_and_fail = [&](const std::string& what) {
@@ -96,26 +134,13 @@ VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::siz
   if (io::lock_file(m_file) != 0) {
     close_and_fail("is in use by another run (allowed: a name of its own for each)");
   }
-  const auto length = static_cast<std::size_t>(status.st_size);
   if (!made) {
     Entry best{};
-    const bool found = read_head(m_file, best);
-    if (!found) {
-      close_and_fail(
-          "is there and is no volume of a run (allowed: a new name, or a volume of this run with "
-          "--resume): nothing was changed; remove it if it is what a run left that was ended "
-          "before "
-          "its first step");
-    }
-    if (!resume) {
-      close_and_fail(
-          "is there, of an earlier run (allowed: a new name, or --resume to go on with it): remove "
-          "it if it is not needed");
-    }
-    if (best.key != m_key || best.bytes != m_bytes || length != m_bytes) {
-      close_and_fail(concat("belongs to another run, or has the wrong size: ", length,
-                            " bytes (needed: ", m_bytes,
-                            ", and the same model, shot and options): nothing was changed"));
+    try {
+      best = entry_of_run(m_file, path, m_key, m_bytes, resume);
+    } catch (...) {
+      ::close(m_file);
+      throw;
     }
     m_continued = true;
     m_level = best.level;
@@ -171,6 +196,20 @@ void VolumeFile::write_head() {
       ::fdatasync(m_file) != 0) {
     fail(m_path, concat("cannot be written: ", system_text(errno)));
   }
+}
+
+void check_volume(const std::string& path, const std::string& key, bool resume) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 && errno == ENOENT) return;
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) fail(path, unopened_text(path, errno));
+  try {
+    entry_of_run(file, path, io::checksum(key), 0, resume);
+  } catch (...) {
+    ::close(file);
+    throw;
+  }
+  ::close(file);
 }
 
 bool is_volume_of(const std::string& path, const std::string& key) {

@@ -52,6 +52,10 @@ class VolumeFile {
   int m_generation = 0;
 };
 
+/// \brief Checks that a path is free, or with `resume` has the volume of this run.
+/// \throws FileError as VolumeFile, for a foreign file; nothing is changed
+void check_volume(const std::string& path, const std::string& key, bool resume);
+
 /// Returns true for a file that is the volume of the run with a given key.
 bool is_volume_of(const std::string& path, const std::string& key);
 
