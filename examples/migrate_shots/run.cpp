@@ -526,7 +526,7 @@ class Program {
                            format_count(points), "points on ", m_o.space, ": ", m_plan.device)};
     if (m_o.expand != domain::ExpansionMethod::none && whole > 0.0) {
       ending.lines.push_back(concat("          --expand ", domain::to_string(m_o.expand), ": ",
-                                    fixed(100.0 * points / whole, 1),
+                                    fixed(100.0 * sum_of("points") / whole, 1),
                                     " % of the nodes were stepped"));
     }
     ending.rate = concat("rate      ", format_count(rate), "points/s");
