@@ -174,7 +174,9 @@ class Fields(unittest.TestCase):
             field = np.sin(x[: shape[0]]).reshape(-1, *(1,) * (len(shape) - 1)) * np.cos(
                 x[: shape[-1]] * 2
             ) + np.zeros(shape)
-            for error in ("snr:55", "max:1e-3", "bits:12"):
+            for error in ("snr:55", "max:1e-3", "bits:12", "paper:1e-3"):
+                for call in (moho.compress, moho.Migration):  # the forms are documented
+                    self.assertIn(f'"{error.split(":")[0]}:', call.__doc__)
                 packed = moho.compress(field, error)
                 found = moho.decompress(packed)
                 self.assertEqual((found.shape, found.dtype), (shape, np.float32))

@@ -223,7 +223,8 @@ def compress(field: Any, error: str = "snr:55") -> bytes:
         Finite values up to 3e38, converted to float32.
     error : str
         Accepted loss: "snr:DB" (signal over error, 10 to 100), "max:E" (largest error over the largest
-        value, 1e-5 to 0.1) or "bits:N" of a value (8, 12 or 16).
+        value, 1e-5 to 0.1), "bits:N" of a value (8, 12 or 16), or "paper:E" (quantised square roots by
+        Suh and Wang, with the errors of "max:E").
 
     Returns
     -------

@@ -67,7 +67,7 @@ class Migration:
         Storage of the source wavefield: "auto", "device", "memory", "compressed", "threads",
         "boundary", "replay", or "random", where it returns through random layers and nothing is stored.
     error : str
-        Accepted loss of snapshots: "snr:DB", "max:E", "bits:N" or "lossless".
+        Accepted loss of snapshots: "snr:DB", "max:E", "bits:N", "paper:E" or "lossless".
     snapshot_steps : int
         Steps between snapshots; 0: by the wavelet.
     concurrent_shots : int
