@@ -89,12 +89,13 @@ std::string why_no_picture(const MemoryEstimate& estimate, const MemoryLimit& li
 }
 
 void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
-                  const std::string& advice) {
+                  const std::string& advice, bool in_all) {
   if (estimate.most() <= limit.bytes) return;
   throw MemoryError(concat(
-      "memory: ", what, " takes ", format_bytes(estimate.most() - (limit.bytes - limit.shown)),
-      " of memory in all (allowed: ", format_bytes(limit.shown), ", ", limit.why, "; ",
-      estimate.largest(limit.bytes == limit.shown), "): ", advice));
+      "memory: ", what, in_all ? " takes " : " takes at least ",
+      format_bytes(estimate.most() - (limit.bytes - limit.shown)),
+      in_all ? " of memory in all (allowed: " : " of memory (allowed: ", format_bytes(limit.shown),
+      ", ", limit.why, "; ", estimate.largest(limit.bytes == limit.shown), "): ", advice));
 }
 
 std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, double room) {

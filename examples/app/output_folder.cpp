@@ -8,6 +8,7 @@
 #include <moho/io/file_lock.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/owned_folder.hpp>
+#include <moho/io/text_file.hpp>
 #include <moho/io/writer.hpp>
 
 #include <fcntl.h>
@@ -29,6 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* lock_name = ".moho_lock";
 constexpr const char* summary_name = "summary.json";
+constexpr std::uintmax_t max_summary_bytes = std::uintmax_t{1} << 30;
 // of make_scratch(): removed if a killed run left them
 constexpr const char* scratch_names[] = {".moho_snapshots"};
 
@@ -227,10 +229,16 @@ void OutputFolder::read_summary() {
   std::error_code error;
   check_plain(path);
   if (!fs::is_regular_file(path, error)) return;
+  const std::uintmax_t bytes = fs::file_size(path, error);
+  if (!error && bytes > max_summary_bytes) {
+    throw InputError(concat(m_option, ": ", path.string(), " has ",
+                            format_bytes(static_cast<double>(bytes)), " (allowed: up to ",
+                            format_bytes(static_cast<double>(max_summary_bytes)),
+                            " of a summary): move it away, or name another folder"));
+  }
   Json summary;
   try {
-    const io::InputFile file(path);
-    summary = Json::parse(file.text(file.size()));
+    summary = Json::parse(io::read_text(path, max_summary_bytes));
   } catch (const FileError&) {
     return;  // not a file of this program
   }

@@ -135,7 +135,8 @@ void check_wave_memory(const WaveOptions& o, const EarthModelNeed& need, const W
                estimate, limit,
                fitting_shape(need.shape, each, limit.bytes - MemoryEstimate::process) +
                    ", or thinner layers" + (o.double_precision ? ", or --precision float" : "") +
-                   (o.at_once > 1 ? ", or fewer shots --at-once" : "") + more);
+                   (o.at_once > 1 ? ", or fewer shots --at-once" : "") + more,
+               false);
 }
 
 template <class T, int Dim>

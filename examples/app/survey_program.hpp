@@ -147,7 +147,7 @@ void run_survey_with(const Options& o, Session& session, double arrays, const st
     memory.pass(need.passing, "reading the model");
     memory.take(arrays * sizeof(T) * need.nodes(), "results on its nodes");
     check_memory(concat("a model of ", io::shape_string(need.shape), " nodes", what), memory, limit,
-                 "take fewer nodes");
+                 "take fewer nodes", false);
     session.summary["memory"] = memory_json(memory, limit);
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);

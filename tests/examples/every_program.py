@@ -148,6 +148,16 @@ class NothingIsLost:
             self.assertEqual(self.content(os.path.join(out, result)), b'{"program": "another", "files": []}')
             self.assertEqual(self.files(out), [result])
 
+    def test_an_earlier_summary_that_is_too_large(self):
+        self.assertEqual(self.run_small().returncode, 0)
+        path = self.path("out/summary.json")
+        os.truncate(path, (1 << 30) + 4096)  # a hole, which takes no room
+        before = self.files()
+        self.assert_refused(self.run_small(), "out/summary.json has 1 GiB (allowed: up to 1 GiB of a "
+                            "summary): move it away, or name another folder")
+        self.assertEqual(os.path.getsize(path), (1 << 30) + 4096)
+        self.assertEqual(self.files(), before)
+
     def test_files_of_an_earlier_run(self):
         self.assertEqual(self.run_small().returncode, 0)
         before = self.summary()
@@ -358,13 +368,13 @@ class NothingIsLost:
                 # the estimate is enough; much less is refused before any allocation
                 self.peak(*arguments, "--memory", int(estimate - program) + 2 ** 20)
                 done = self.call(*arguments, "--no-plot", "--memory", int((estimate - program) / 3))
-                self.assert_refused(done, "memory", "in all (allowed: ", "the --memory given", "would fit")
+                self.assert_refused(done, "memory", " (allowed: ", "the --memory given", "would fit")
                 # parts of the memory, the largest first
                 parts = re.search(r"the --memory given; ([^)]*)\)", done.stderr)[1].split(", ")
                 units = {"B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30}
                 sizes = [float(part.split()[-2]) * units[part.split()[-1]] for part in parts]
                 self.assertEqual(sizes, sorted(sizes, reverse=True), parts)
-                taken = re.search(r" takes ([0-9.]+) ([KMG]iB) of memory in all", done.stderr)
+                taken = re.search(r" takes (?:at least )?([0-9.]+) ([KMG]iB) of memory", done.stderr)
                 self.assertLessEqual(sum(sizes), 1.01 * float(taken[1]) * units[taken[2]], done.stderr)
                 self.assertNotIn("picture", done.stderr)
 

@@ -26,6 +26,15 @@ class Plan(test_model_waves.Case):
         for devices in (1, 2, 4):
             self.assert_memory_is_planned(*survey, "--devices", devices)
 
+    def test_a_check_before_others_says_at_least(self):
+        """Traces are counted with the plan, after the model was refused or read."""
+        survey = ["--vp", "2000", "--shape", "301,201", "--spacing", "10", "--time", "0.4", "--source",
+                  "1500,500", "--receivers", "0,10:3000,10:4000", *self.host]
+        self.refuse([*survey, "--memory", "100k"], "memory: a model of 301 x 201 nodes, ", " takes at least ",
+                    " of memory (allowed: ")
+        self.refuse([*survey, "--memory", "6M"], "memory: the model with 4000 traces of ", " takes ",
+                    " of memory in all (allowed: ")
+
     def test_sponges_have_the_width_of_the_run(self):
         """The estimate counts the narrow sponges of waves with 10 nodes a wavelength."""
         self.save("v.npy", np.full((41, 31, 31), 2000.0, dtype=np.float32))
