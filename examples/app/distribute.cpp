@@ -163,11 +163,11 @@ void check_keep_shots(const cluster::JournalContent& before, const cluster::Work
                       const fs::path& out) {
   const auto results = before.survey.find("results");
   if (results == before.survey.end() || results->second == work.survey.at("results")) return;
-  throw InputError(concat("--resume: --keep-shots is ", work.sums ? "not given" : "given",
-                          ", and was ", work.sums ? "given" : "not given", " in the run in ",
-                          out.string(), " (allowed: as in that run, whose results stay): ",
-                          work.sums ? "give it, too" : "omit it",
-                          ", or leave --resume out to begin again"));
+  throw InputError(concat(
+      "--resume: --keep-shots is ", work.sums ? "not given" : "given", ", and was ",
+      work.sums ? "given" : "not given", " in the run in ", out.string(),
+      " (allowed: as in that run, whose results stay): ", work.sums ? "give it, too" : "omit it",
+      ", or leave --resume out to begin again"));
 }
 
 // Passes the parts of a shot in the unpacked summary.json to `on_part`. Returns true if on_part

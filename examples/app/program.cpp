@@ -12,8 +12,8 @@
 
 #include <moho/core/disk_error.hpp>
 #include <moho/core/error.hpp>
-#include <moho/core/rank_errors.hpp>
 #include <moho/core/freed_memory.hpp>
+#include <moho/core/rank_errors.hpp>
 #include <moho/core/scope_guard.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/start_kokkos.hpp>
