@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctest: quick
 //
-// Lists of shots: numbers, ranges, and texts that are none.
+// Lists of shots: numbers, ranges, and texts that are no lists.
 
 #include <moho/cluster/shot_numbers.hpp>
 #include <moho/core/error.hpp>

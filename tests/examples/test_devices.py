@@ -288,7 +288,8 @@ class RanksOfShot(test_model_waves.Case):
         survey = [*self.survey[:-2], *self.on_host(), "--only-shot", "2"]
         modelled = ["modelled", "--true-vp", "true.npy"]
         for name, more in (("model_waves", []), ("stream_waves", []),
-                           ("migrate_shots", ["--shots", *modelled]), ("invert_waves", ["--data", *modelled])):
+                           ("migrate_shots", ["--shots", *modelled]),
+                           ("invert_waves", ["--data", *modelled])):
             with self.subTest(program=name):
                 self.program = os.path.join(os.path.dirname(self.program), name)
                 if not os.path.exists(self.program):

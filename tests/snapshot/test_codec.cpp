@@ -531,7 +531,8 @@ MEMORY_TEST(CodecOf, LargeFieldsStayFinite) {
     return (n[0] * 7 + n[1] * 5 + n[2] * n[2]) % 3 == 0 ? -2.9e38 : 2.9e38;
   };
   const CodecField<T, 3, Memory> field(exec, grid, signs);
-  for (const char* const text : {"snr:10", "max:0.1", "bits:8", "bits:12", "bits:16", "paper:0.1"}) {
+  for (const char* const text :
+       {"snr:10", "max:0.1", "bits:8", "bits:12", "bits:16", "paper:0.1"}) {
     Codec<T, 3, Memory> codec(parse_codec(text));
     Packed<3, Memory> packed;
     codec.encode(exec, field.layout, field.storage, whole_box(grid), packed);
