@@ -24,7 +24,7 @@ struct SlabPlan {
   std::string text() const;
 };
 
-/// Returns numbers of devices as text: "up to 4" from 1 on, "3 to 5", "2, 4", and a word for an empty list.
+/// Returns numbers of devices as text: "up to 4" from 1 on, "3 to 5", "2, 4", or "none".
 /// \param numbers ascending
 std::string device_numbers(const std::vector<std::int64_t>& numbers);
 
