@@ -580,8 +580,8 @@ class Ranks(Case):
                   "--shape"]
         too_large = self.call(*volume, "20000,20000,20000")
         self.assertEqual(too_large.returncode, 2, too_large.stderr)
-        takes, of_takes, allowed, of_allowed = re.search(r"takes ([0-9.]+) (.)iB .*allowed: ([0-9.]+) (.)iB",
-                                                         too_large.stderr).groups()
+        takes, of_takes, allowed, of_allowed = re.search(
+            r"takes at least ([0-9.]+) (.)iB .*allowed: ([0-9.]+) (.)iB", too_large.stderr).groups()
         # two thirds of the free memory are too much for each of two
         part = 0.67 * float(allowed) / float(takes) * 1024.0 ** ("KMGTP".index(of_allowed)
                                                                  - "KMGTP".index(of_takes))
