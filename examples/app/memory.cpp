@@ -2,6 +2,7 @@
 #include "app/memory.hpp"
 
 #include <moho/core/host_memory.hpp>
+#include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
@@ -175,7 +176,8 @@ TableNeed need_of_table(const std::string& path) {
 
 void check_host_memory(const std::string& what, double bytes, const std::string& advice,
                        const std::string& whose) {
-  const auto allowed = static_cast<double>(host_memory().bytes / 20 * 19);
+  const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+  const auto allowed = static_cast<double>(memory_budget(host, 0, 1));
   if (bytes <= allowed) return;
   throw MemoryError(concat(what, " ", format_bytes(bytes), " of ", whose,
                            " (allowed: ", format_bytes(allowed), ", what is free): ", advice));

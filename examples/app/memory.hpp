@@ -91,7 +91,7 @@ MemoryLimit memory_limit(const CommonOptions& options, bool on_host = true, int 
 /// Throws MemoryError if a run needs more than its limit.
 /// The message is "memory: <what> takes 5 GiB of memory in all (allowed: 3 GiB, what is free; the
 /// model 4 GiB, traveltimes 1 GiB): <advice>", with the largest parts.
-/// \param in_all false for a check that another one with more parts follows: "takes at least"
+/// \param in_all false if a later check counts further parts: "takes at least"
 void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
                   const std::string& advice, bool in_all = true);
 

@@ -65,7 +65,7 @@ class Program : public ShotProgram<T, Dim> {
     MemoryEstimate estimate;
     if (need.shape.empty()) return estimate;
     const WaveArrays arrays = wave_arrays<T>(o, need);
-    // as few ranks of a shot as have the memory
+    // the fewest ranks a shot whose slabs fit the memory
     const bool chosen = o.ranks_per_shot == 0 && o.expand != domain::ExpansionMethod::amplitude;
     for (int n = chosen ? 1 : std::max(o.ranks_per_shot, 1);; ++n) {
       if (chosen && ranks % n != 0) continue;
@@ -229,7 +229,7 @@ class Program : public ShotProgram<T, Dim> {
     }
   }
 
-  // Ranks of each shot: as asked, or as the memory of hosts demands; 0: chosen by the library.
+  // Ranks of each shot: requested, or required by the memory of hosts; 0: chosen by the library.
   int ranks_per_shot(std::size_t shots) const {
     const int least = this->memory().ranks;
     if (m_o.ranks_per_shot > 0 || least == 1) return m_o.ranks_per_shot;

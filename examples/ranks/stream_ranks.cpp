@@ -59,7 +59,7 @@ void check_ranks(const Processes& processes, int devices, int ranks_per_shot, bo
   }
   if (ranks_per_shot > 1) stream::ranks_of_shot(ranks_per_shot, ranks, 1, "--ranks-per-shot");
   if (!one_shot || ranks == 1 || ranks_per_shot == 0 || ranks_per_shot == ranks) return;
-  throw InputError(concat("--only-shot: there are ", ranks, " ranks, and ",
+  throw InputError(concat("--only-shot: mpirun started ", ranks, " ranks, and ",
                           counted(ranks_per_shot, "rank computes", "ranks compute"),
                           " the shot (allowed: 1 rank, or --ranks-per-shot ", ranks,
                           "): run it without mpirun, or give that option"));

@@ -66,7 +66,7 @@ TEST(RankErrors, ReachTheRootWithTheirKind) {
   expect_at_root<MemoryError>(MemoryError("too large"), "too large");
   expect_at_root<MemoryError>(
       std::bad_alloc(),
-      "the machine is out of memory: take less at once, or fewer ranks a machine");
+      "the machine is out of memory: compute fewer shots at once, or start fewer ranks on it");
   expect_at_root<Error>(Error("not finite"), "not finite");
   expect_at_root<Error>(std::runtime_error("of another library"), "of another library");
 }

@@ -123,21 +123,32 @@ MEMORY_TEST(Slabs, FollowTheBoxesOfShots) {
   }
 }
 
+// A shot over a section of an isotropic model in a sponge.
+template <class T>
+struct SmallShot {
+  Grid<2> grid = stream_grid<2>();
+  wave::Boundaries<2> faces = wave::all_faces<2>(FaceKind::sponge, 5);
+  wave::Model<T, 2, HostModelMemory> model =
+      random_model<T, 2, HostModelMemory>(host(), grid, Medium::isotropic, 11);
+  wave::Shot<2> shot = stream_shot(grid);
+
+  static StreamingOptions<2> options(int devices) {
+    return slab_options(stream_modelling<2>(Kind{Medium::isotropic}, 8, 0.0124), devices);
+  }
+  template <class Memory>
+  Streaming<T, 2, Memory> streaming(const Instance<Memory>& exec,
+                                    const StreamingOptions<2>& o) const {
+    return {exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot}, o};
+  }
+};
+
 // Without a number of devices the fewest hold the grid, completely or in slabs.
 MEMORY_TEST(Slabs, AreThoseOfTheFewestDevices) {
-  const Grid<2> grid = stream_grid<2>();
-  const Kind kind{Medium::isotropic};
-  const auto faces = wave::all_faces<2>(FaceKind::sponge, 5);
-  const auto model = random_model<T, 2, HostModelMemory>(host(), grid, kind.medium, 11);
-  const wave::Shot<2> shot = stream_shot(grid);
-  auto options = slab_options(stream_modelling<2>(kind, 8, 0.0124), 0);
+  const SmallShot<T> small;
+  auto options = small.options(0);
   options.divided = options.snapshots = false;
   options.rates.slabs = {{4, 1e9}};
-  const auto plan = [&] {
-    return Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
-                                   options)
-        .plan();
-  };
+  const auto plan = [&] { return small.template streaming<Memory>(exec, options).plan(); };
   EXPECT_TRUE(plan().in_core && !plan().slabs);
   EXPECT_EQ(plan().shape.devices, 1);
   options.wishes.block = 8;
@@ -149,7 +160,7 @@ MEMORY_TEST(Slabs, AreThoseOfTheFewestDevices) {
   EXPECT_EQ(plan().shape.devices, 2);
 }
 
-// The first of four ranks, of which the others do not exist.
+// Rank 0 of four; the other ranks do not exist.
 class FirstOfFour : public stream::StreamRanks {
  public:
   int rank() const override { return 0; }
@@ -165,19 +176,15 @@ class FirstOfFour : public stream::StreamRanks {
   void wait_sent() override {}
 };
 
-// Numbers of ranks that are named divide them, and have the memory.
+// Refusals name numbers that divide the ranks and whose slabs fit the memory.
 MEMORY_TEST(Slabs, OfRanksAreRefused) {
-  const Grid<2> grid = stream_grid<2>();
-  const Kind kind{Medium::isotropic};
-  const auto faces = wave::all_faces<2>(FaceKind::sponge, 5);
-  const auto model = random_model<T, 2, HostModelMemory>(host(), grid, kind.medium, 11);
-  const wave::Shot<2> shot = stream_shot(grid);
+  const SmallShot<T> small;
   FirstOfFour ranks;
-  auto options = slab_options(stream_modelling<2>(kind, 8, 0.0124), 3);
+  auto options = small.options(3);
   options.ranks = &ranks;
   const auto refusal = [&] {
     try {
-      Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot}, options);
+      small.template streaming<Memory>(exec, options);
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -188,9 +195,7 @@ MEMORY_TEST(Slabs, OfRanksAreRefused) {
   EXPECT_THAT(refusal(), HasSubstr("devices is 9 (allowed: 1, 2, 4 for a grid of 57 planes"));
   // memory that four slabs have, and memory that only more of them have
   const auto bytes = [&](int devices) {
-    auto one = slab_options(stream_modelling<2>(kind, 8, 0.0124), devices);
-    return Streaming<T, 2, Kokkos::HostSpace>(host(), grid, model, faces, wave::ricker_wavelet(3.0),
-                                              {shot}, one)
+    return small.template streaming<Kokkos::HostSpace>(host(), small.options(devices))
         .plan()
         .device_bytes;
   };
@@ -203,16 +208,9 @@ MEMORY_TEST(Slabs, OfRanksAreRefused) {
 
 // Numbers of slabs that the grid or the memory does not permit are refused before any step.
 MEMORY_TEST(Slabs, AreRefused) {
-  const Grid<2> grid = stream_grid<2>();
-  const Kind kind{Medium::isotropic};
-  const auto faces = wave::all_faces<2>(FaceKind::sponge, 5);
-  const auto model = random_model<T, 2, HostModelMemory>(host(), grid, kind.medium, 11);
-  const wave::Shot<2> shot = stream_shot(grid);
-  auto options = slab_options(stream_modelling<2>(kind, 8, 0.0124), 2);
-  const auto make = [&] {
-    return Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
-                                   options);
-  };
+  const SmallShot<T> small;
+  auto options = small.options(2);
+  const auto make = [&] { return small.template streaming<Memory>(exec, options); };
   if constexpr (is_host_memory<Memory>) {
     // a point between nodes reads 7 planes before its last one, and the grid has 57
     options.wishes.devices = 8;

@@ -14,16 +14,23 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 namespace moho {
 
 namespace detail {
 /// First bytes of a message to the root with the text of an error; a letter of its kind follows.
 inline constexpr std::string_view rank_error_mark = "moho: error of a rank: ";
+}  // namespace detail
 
-/// Returns the letter of the kind of the exception being handled, and its text.
-inline std::pair<char, std::string> describe_rank_error() {
+/// Kind and text of an error, as processes send them to each other.
+struct RankError {
+  /// i: InputError, d: DiskError, f: FileError, m: MemoryError, e: Error.
+  char kind = 'e';
+  std::string text;
+};
+
+/// Returns kind and text of the exception being handled.
+inline RankError current_error() {
   try {
     throw;
   } catch (const InputError& error) {
@@ -35,14 +42,32 @@ inline std::pair<char, std::string> describe_rank_error() {
   } catch (const MemoryError& error) {
     return {'m', error.what()};
   } catch (const std::bad_alloc&) {
-    return {'m', "the machine is out of memory: take less at once, or fewer ranks a machine"};
+    return {
+        'm',
+        "the machine is out of memory: compute fewer shots at once, or start fewer ranks on it"};
   } catch (const std::exception& error) {
     return {'e', error.what()};
   } catch (...) {
     return {'e', "unknown exception"};
   }
 }
-}  // namespace detail
+
+/// Throws the error again. \throws InputError, DiskError, FileError, MemoryError or Error, by its
+/// kind
+[[noreturn]] inline void throw_again(const RankError& error) {
+  switch (error.kind) {
+    case 'i':
+      throw InputError(error.text);
+    case 'd':
+      throw DiskError(error.text);
+    case 'f':
+      throw FileError(error.text);
+    case 'm':
+      throw MemoryError(error.text);
+    default:
+      throw Error(error.text);
+  }
+}
 
 /// \brief Sends the exception being handled to the root, which throws it in received(), and waits
 /// for the root to end this process. Not collective; call it in a handler of exceptions.
@@ -54,10 +79,10 @@ inline std::pair<char, std::string> describe_rank_error() {
 inline void leave_error_to_root(Communicator& processes,
                                 std::chrono::milliseconds patience = std::chrono::seconds(5)) {
   if (processes.root()) return;
-  const auto [kind, text] = detail::describe_rank_error();
+  const RankError error = current_error();
   try {
-    processes.send_to_root(concat(detail::rank_error_mark, kind, "rank ", processes.rank(), " of ",
-                                  processes.size(), ": ", text));
+    processes.send_to_root(concat(detail::rank_error_mark, error.kind, "rank ", processes.rank(),
+                                  " of ", processes.size(), ": ", error.text));
   } catch (...) {
     return;  // that process reports its error
   }
@@ -68,19 +93,8 @@ inline void leave_error_to_root(Communicator& processes,
 /// \throws InputError, DiskError, FileError, MemoryError as that process, and Error for others
 inline void throw_error_of(const std::string& message) {
   if (!message.starts_with(detail::rank_error_mark)) return;
-  const std::string text = message.substr(detail::rank_error_mark.size() + 1);
-  switch (message[detail::rank_error_mark.size()]) {
-    case 'i':
-      throw InputError(text);
-    case 'd':
-      throw DiskError(text);
-    case 'f':
-      throw FileError(text);
-    case 'm':
-      throw MemoryError(text);
-    default:
-      throw Error(text);
-  }
+  throw_again({message[detail::rank_error_mark.size()],
+               message.substr(detail::rank_error_mark.size() + 1)});
 }
 
 }  // namespace moho

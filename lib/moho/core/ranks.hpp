@@ -63,12 +63,4 @@ inline int device_of(int rank, int devices) {
   return rank % devices;
 }
 
-/// Returns how many of the `ranks` ranks of one machine share the device of `rank`.
-///
-/// With devices = 1, also for computations on the host, all ranks share it.
-inline int ranks_on_device_of(int rank, int ranks, int devices) {
-  const int device = device_of(rank, devices);
-  return std::max(1, (ranks - device + devices - 1) / devices);
-}
-
 }  // namespace moho::mpi

@@ -431,7 +431,7 @@ class ShotEvaluator {
   std::string streaming_advice() const {
     const bool limited = !is_host_memory<Memory> || m_options.device_memory > 0;
     if (!limited) return {};
-    // ranks that share a shot hold slabs of it
+    // ranks that share a shot each hold a slab
     const std::string one =
         m_options.ranks != nullptr ? concat(m_options.names("devices"), " 1") : "";
     if (m_options.source_field == SourceField::random) {

@@ -107,6 +107,10 @@ class SlabEvaluator : public HostEvaluator<T, Dim, Memory, SlabGradients<T, Dim,
     const auto room = static_cast<double>(device_budget(gradients, devices));
     const SlabGradientBytes bytes = bytes_of(gradients, devices);
     if (method_for(requested, bytes, room) != SourceField::automatic) return {};
+    return need_text(requested, bytes, room);
+  }
+  // Returns the bytes of a slab, and those allowed, as text.
+  static std::string need_text(SourceField requested, const SlabGradientBytes& bytes, double room) {
     return concat("each of them needs ",
                   stream::bytes_rounded_up(bytes.fixed + source_bytes(requested, bytes)),
                   " for its slab (allowed: ", format_bytes(room), ")");
@@ -188,10 +192,8 @@ std::string SlabEvaluator<T, Dim, Memory>::other_devices(SourceField requested) 
 template <class T, int Dim, class Memory>
 void SlabEvaluator<T, Dim, Memory>::refuse_devices(SourceField requested, double room) const {
   const int devices = m_gradients->devices();
-  const SlabGradientBytes bytes = bytes_of(*m_gradients, devices);
-  throw SlabsDoNotFit(concat(m_options.names("devices"), " is ", devices, ": each of them needs ",
-                             stream::bytes_rounded_up(bytes.fixed + source_bytes(requested, bytes)),
-                             " for its slab (allowed: ", format_bytes(room), "): take ",
+  throw SlabsDoNotFit(concat(m_options.names("devices"), " is ", devices, ": ",
+                             need_text(requested, bytes_of(*m_gradients, devices), room), ": take ",
                              other_devices(requested),
                              m_options.lags ? concat("fewer ", m_options.names("lags"), ", ") : "",
                              "fewer receivers or steps, a coarser grid, or more memory (",
@@ -326,8 +328,8 @@ std::unique_ptr<SlabGradients<T, Dim, Memory>> SlabEvaluator<T, Dim, Memory>::ma
                                            return obstacle(gradients, m_options.source_field,
                                                            slabs);
                                          });
-    } catch (const TooManySlabs& error) {
-      // of one process, random layers may stream
+    } catch (const SlabsTooThin& error) {
+      // gradients of one process with random layers may stream
       if (error.fits() || m_options.source_field != SourceField::random) throw;
       throw SlabsDoNotFit(error.what());
     }

@@ -47,10 +47,10 @@ struct SlabGradientOptions {
 /// \brief Reports that slabs have too few planes.
 ///
 /// Its text names the numbers of slabs that SlabMemoryCheck allows.
-class TooManySlabs : public InputError {
+class SlabsTooThin : public InputError {
  public:
   /// \param fits false if the memory holds no number of slabs that have the planes
-  TooManySlabs(const std::string& text, bool fits) : InputError(text), m_fits(fits) {}
+  SlabsTooThin(const std::string& text, bool fits) : InputError(text), m_fits(fits) {}
   /// Returns false if the memory holds no number of slabs that have the planes.
   bool fits() const { return m_fits; }
 
@@ -102,9 +102,9 @@ class SlabGradients {
   /// \param model initial model; it determines the medium and the layers of all models
   /// \param shots shots of all calls
   /// \param options steps, faces, devices
-  /// \param check of the numbers of slabs that TooManySlabs names
+  /// \param check of the numbers of slabs that SlabsTooThin names
   /// \throws InputError for more devices than the process accesses, and as ShotGradients;
-  /// TooManySlabs for more slabs than planes permit
+  /// SlabsTooThin for more slabs than planes permit
   SlabGradients(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const HostModel& model,
                 const std::vector<wave::Shot<Dim>>& shots, const SlabGradientOptions<Dim>& options,
                 const SlabMemoryCheck& check = {});

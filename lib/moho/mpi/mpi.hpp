@@ -7,8 +7,8 @@
 /// Link moho::mpi. Functions with a communicator are collective: all ranks of the communicator must
 /// call them.
 
-#include <moho/core/disk_error.hpp>
 #include <moho/core/error.hpp>
+#include <moho/core/rank_errors.hpp>
 #include <moho/core/ranks.hpp>
 
 #include <mpi.h>
@@ -277,40 +277,6 @@ inline std::vector<std::vector<char>> gather_bytes(MPI_Comm communicator,
   return all;
 }
 
-namespace detail {
-
-enum class Failure : int { none, input, disk, file, memory, other };
-
-// Returns kind and text of the current exception.
-inline Failure describe_failure(std::string& text) {
-  try {
-    throw;
-  } catch (const InputError& error) {
-    text = error.what();
-    return Failure::input;
-  } catch (const DiskError& error) {
-    text = error.what();
-    return Failure::disk;
-  } catch (const FileError& error) {
-    text = error.what();
-    return Failure::file;
-  } catch (const MemoryError& error) {
-    text = error.what();
-    return Failure::memory;
-  } catch (const std::bad_alloc&) {
-    text = "the machine is out of memory: take less at once, or fewer ranks a machine";
-    return Failure::memory;
-  } catch (const std::exception& error) {
-    text = error.what();
-    return Failure::other;
-  } catch (...) {
-    text = "unknown exception";
-    return Failure::other;
-  }
-}
-
-}  // namespace detail
-
 /// Calls a function on every rank; if it throws on any rank, all ranks throw.
 ///
 /// All throw the exception of the lowest rank that failed: InputError, FileError, MemoryError or
@@ -318,34 +284,26 @@ inline Failure describe_failure(std::string& text) {
 /// function must not call MPI after an operation that may fail.
 template <class Function>
 void together(MPI_Comm communicator, const Function& function) {
-  detail::Failure failure = detail::Failure::none;
-  std::string text;
+  RankError error;
+  bool failed = false;
   try {
     function();
   } catch (...) {
-    failure = detail::describe_failure(text);
+    error = current_error();
+    failed = true;
   }
   const int size = size_of(communicator);
   const int rank = rank_in(communicator);
-  int mine = failure == detail::Failure::none ? size : rank;
+  int mine = failed ? rank : size;
   int first = size;
   check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, communicator), "MPI_Allreduce");
   if (first == size) return;
-  broadcast(communicator, &failure, 1, first);
-  if (rank == first && first != 0) text = concat("rank ", first, " of ", size, ": ", text);
-  broadcast(communicator, text, first);
-  switch (failure) {
-    case detail::Failure::input:
-      throw InputError(text);
-    case detail::Failure::disk:
-      throw DiskError(text);
-    case detail::Failure::file:
-      throw FileError(text);
-    case detail::Failure::memory:
-      throw MemoryError(text);
-    default:
-      throw Error(text);
+  broadcast(communicator, &error.kind, 1, first);
+  if (rank == first && first != 0) {
+    error.text = concat("rank ", first, " of ", size, ": ", error.text);
   }
+  broadcast(communicator, error.text, first);
+  throw_again(error);
 }
 
 }  // namespace moho::mpi

@@ -8,6 +8,7 @@
 #include <moho/core/order.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/snapshot/codec/codec.hpp>
+#include <moho/snapshot/codec/container.hpp>
 #include <moho/snapshot/compressed_limit.hpp>
 #include <moho/snapshot/strategy.hpp>
 #include <moho/wave/propagator.hpp>
@@ -138,9 +139,9 @@ double fixed_bytes(int bits, const Box<Dim>& box) {
   header.box = box;
   const std::int64_t payload =
       header.first_block() + BlockGrid<Dim>(box).size() * FixedCoder{bits}.block_bytes();
-  constexpr std::int64_t checked = std::int64_t{1} << 20;  // bytes with a checksum each, in a file
+  constexpr auto piece = static_cast<std::int64_t>(checksum_piece);
   return static_cast<double>(payload + Packed<Dim, Kokkos::HostSpace>::padding +
-                             4 * (payload / checked));
+                             4 * (payload / piece));
 }
 
 /// Returns a cube around the centre of a box, of at most `half` nodes on each side.

@@ -259,7 +259,7 @@ void Streaming<T, Dim, Memory>::refuse_division(std::int64_t devices,
   const std::string list = numbers.empty() ? concat("none of the numbers up to ", most)
                                            : device_numbers(others ? numbers : dividing);
   const std::string groups =
-      concat("divisors of ", ranks, ", the ranks, which form groups of ", "this size)");
+      concat("divisors of ", ranks, ", the ranks, which form groups of this size)");
   const std::string multiple =
       others ? concat(": take a multiple of ", numbers.front(), " ranks") : "";
   if (devices > most) {
@@ -436,7 +436,7 @@ void Streaming<T, Dim, Memory>::plan_parts() {
   for (const detail::BoxSteps& box : m_boxes) {
     points += static_cast<double>(box.planes.count()) * box.nodes * box.steps;
   }
-  // slabs in turn take the time of all nodes, others that of the slab with most nodes in each step
+  // slabs in turn: the time of all nodes; concurrent ones: of the slab with most nodes in each step
   const double waited = m_rates.in_turn ? points : detail::work_of(m_parts, m_boxes).steps;
   m_plan.forecast.seconds = waited / m_forecast_rate;
   m_plan.forecast.points_per_second = points / m_plan.forecast.seconds;

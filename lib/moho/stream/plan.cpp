@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace moho::stream {
 
@@ -500,8 +501,13 @@ std::string SlabPlan::text() const {
                 " with snapshots");
 }
 
+TooManySlabs::TooManySlabs(std::int64_t devices, std::int64_t most, std::string condition,
+                           const std::string& advice)
+    : InputError(concat("devices is ", devices, " (allowed: up to ", most, ", so that ", condition,
+                        ")", advice)),
+      m_condition(std::move(condition)) {}
+
 std::string device_numbers(const std::vector<std::int64_t>& numbers) {
-  if (numbers.empty()) return "none";
   if (numbers.back() == static_cast<std::int64_t>(numbers.size()) && numbers.front() == 1) {
     return concat("up to ", numbers.back());
   }

@@ -4,6 +4,8 @@
 /// \file
 /// \brief Plan of shots over devices or ranks that hold slabs of the grid.
 
+#include <moho/core/error.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,8 +26,26 @@ struct SlabPlan {
   std::string text() const;
 };
 
-/// Returns numbers of devices as text: "up to 4" from 1 on, "3 to 5", "2, 4", or "none".
-/// \param numbers ascending
+/// \brief Reports a number of devices whose slabs have too few planes.
+///
+/// Its text is "devices is N (allowed: up to M, so that <condition>)", with the largest possible
+/// number M, and advice.
+class TooManySlabs : public InputError {
+ public:
+  /// \param devices refused number \param most largest possible number
+  /// \param condition that slabs do not satisfy, such as "each has 8 planes of the 75"
+  /// \param advice appended to the text
+  TooManySlabs(std::int64_t devices, std::int64_t most, std::string condition,
+               const std::string& advice = "");
+  /// Returns the condition that slabs do not satisfy.
+  const std::string& condition() const { return m_condition; }
+
+ private:
+  std::string m_condition;
+};
+
+/// Returns numbers of devices as text: "up to 4" from 1 on, "3 to 5", "2, 4".
+/// \param numbers ascending, one or more
 std::string device_numbers(const std::vector<std::int64_t>& numbers);
 
 /// Returns bytes as text of two or three digits that is not less than they are.

@@ -151,7 +151,7 @@ bool SlabGradients<T, Dim, Memory>::possible(int slabs) const {
          stream::detail::thinnest_part(random_parts(own)) >= m_random_beside;
 }
 
-// Throws TooManySlabs.
+// Throws SlabsTooThin.
 template <class T, int Dim, class Memory>
 void SlabGradients<T, Dim, Memory>::refuse_slabs(const SlabMemoryCheck& check) const {
   const int slabs = m_options.devices;
@@ -165,7 +165,7 @@ void SlabGradients<T, Dim, Memory>::refuse_slabs(const SlabMemoryCheck& check) c
     if (obstacle.empty()) numbers.push_back(n);
   }
   const std::int64_t beside = m_need.shape.beyond();
-  throw TooManySlabs(concat("devices is ", slabs, " (allowed: ",
+  throw SlabsTooThin(concat("devices is ", slabs, " (allowed: ",
                             numbers.empty() ? concat("none of the numbers up to ", most)
                                             : stream::device_numbers(numbers),
                             ", so that each has ", beside, " planes of the ", m_extended.extents[0],

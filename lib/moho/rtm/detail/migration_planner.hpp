@@ -565,6 +565,10 @@ class MigrationPlanner {
   snapshot::Rates m_rates;
   std::unique_ptr<StreamedShots<T, Dim, Memory>> m_streamed;
   std::unique_ptr<SlabShots<T, Dim, Memory>> m_slabs;
+  // What forbids a number of slabs.
+  enum class SlabLimit { no_limit, planes, offsets, memory };
+  SlabLimit m_slab_limit = SlabLimit::no_limit;
+  std::string m_slab_condition;    // that planes of slabs do not satisfy
   std::string m_no_slabs;          // why the shots stream although slabs were requested
   std::int64_t m_interval = 1;     // steps between snapshots
   std::size_t m_disk = 0;          // bytes of snapshots in files

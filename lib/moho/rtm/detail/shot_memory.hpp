@@ -135,7 +135,7 @@ snapshot::Budget MigrationPlanner<T, Dim, Memory>::budget_of(const Instance<Memo
   // the arrays of one modelling are allocated
   const std::size_t allocated = modelling.plan().memory.medium + modelling.plan().memory.wavefield;
   const std::size_t others = all - std::min(all, allocated);
-  // a limit is that of this process
+  // a limit applies to this process alone, and is not divided among ranks
   const std::size_t available = memory_budget(exec, 0, m_o.storage.device > 0 ? 1 : 0);
   if (others > available || (limit > 0 && all > limit)) {
     const std::size_t more = on_host && limit > 0 ? reserved : 0;

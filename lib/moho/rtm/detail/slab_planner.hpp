@@ -50,14 +50,22 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
   return true;
 }
 
-// Returns true if a number of slabs fits in some bytes of each device; sets the storage, or
-// m_no_slabs.
+// Returns true if a number of slabs fits in some bytes of each device, and sets the storage. Else
+// it sets m_no_slabs and m_slab_limit.
 template <class T, int Dim, class Memory>
 bool MigrationPlanner<T, Dim, Memory>::slabs_fit(int devices, std::size_t allowed) {
+  m_slab_limit = SlabLimit::offsets;
   try {
     m_slabs->divided(m_slab_planes, devices);
+    check_slab_offsets(devices);
+    m_slab_limit = SlabLimit::memory;
     m_plan.storage = slab_storage(devices, allowed);
+    m_slab_limit = SlabLimit::no_limit;
     return true;
+  } catch (const stream::TooManySlabs& error) {
+    m_slab_limit = SlabLimit::planes;
+    m_no_slabs = error.what();
+    m_slab_condition = error.condition();
   } catch (const MemoryError& error) {
     m_no_slabs = error.what();
   } catch (const InputError& error) {
@@ -94,21 +102,22 @@ std::vector<std::int64_t> MigrationPlanner<T, Dim, Memory>::slab_numbers(int fir
       numbers.push_back(n);
       if (ranks % n == 0) dividing.push_back(n);
     }
-    if (m_no_slabs.rfind(concat("devices is ", n, " ("), 0) != 0) most = n;
+    if (m_slab_limit != SlabLimit::planes) most = n;
   }
   return dividing.empty() ? numbers : dividing;
 }
 
-// Throws if a number of slabs is not possible, or does not fit while shots may not stream. The
-// message names numbers that suffice. Otherwise m_no_slabs says why the shots stream.
+// Throws if slabs_fit() refused a number of slabs and shots may not stream. The message names
+// numbers that suffice. Otherwise m_no_slabs says why the shots stream.
 template <class T, int Dim, class Memory>
 void MigrationPlanner<T, Dim, Memory>::refuse_slabs(int devices) {
-  const std::string refused = concat("devices is ", devices, " (allowed: "), why = m_no_slabs;
+  const SlabLimit limit = m_slab_limit;
+  const std::string why = m_no_slabs, condition = m_slab_condition;
   const std::string obstacle = why.substr(0, why.rfind(": choose another"));  // without advice
-  const bool divides = why.rfind(refused, 0) != 0;
+  const bool divides = limit != SlabLimit::planes;
   const bool streams = (m_request.method == "auto" || m_request.method == "random") &&
                        m_o.domain == domain::ExpansionMethod::none && m_o.ranks == nullptr;
-  if (divides && !streams && why.rfind("offsets: ", 0) == 0) throw InputError(why);
+  if (limit == SlabLimit::offsets && !streams) throw InputError(why);
   const snapshot::StoragePlan before = m_plan.storage;
   int most = 1;
   std::vector<std::int64_t> numbers;
@@ -119,7 +128,7 @@ void MigrationPlanner<T, Dim, Memory>::refuse_slabs(int devices) {
   }
   const int nearest = divides ? devices : most;
   const std::size_t least = numbers.empty() || divides ? least_slab_bytes(nearest) : 0;
-  // a larger limit is of use if the memory is there
+  // a larger limit helps only if the devices have the memory
   const bool more =
       m_o.stream.device_memory > 0 && least > 0 &&
       least_of_ranks(stream::detail::allowed_device_memory(m_slabs->instances(), 0)) >= least &&
@@ -135,13 +144,12 @@ void MigrationPlanner<T, Dim, Memory>::refuse_slabs(int devices) {
   const bool ranks = m_o.ranks != nullptr && !numbers.empty() &&
                      m_o.ranks->size() * m_o.processes % numbers.front() != 0;
   const std::string text =
-      concat(refused,
+      concat("devices is ", devices, " (allowed: ",
              numbers.empty() ? concat("none of the numbers up to ", most, " suffices")
                              : stream::device_numbers(numbers),
              ranks ? ", which have to divide the number of ranks" : "");
   if (divides) throw MemoryError(concat(text, "): ", obstacle, need));
-  throw InputError(
-      concat(text, obstacle.substr(std::min(obstacle.find(", so that"), obstacle.size())), need));
+  throw InputError(concat(text, ", so that ", condition, ")", need));
 }
 
 // Plans the slabs of ranks. \throws InputError, MemoryError if they are not possible or do not fit
@@ -209,7 +217,7 @@ std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices,
     allowed = std::min(allowed, (is_host_memory<Memory> ? rest(others) : others) / sharing);
   }
   if (is_host_memory<Memory>) {
-    const int processes = limit > 0 || others > 0 ? 1 : 0;  // limits are those of this process
+    const int processes = limit > 0 || others > 0 ? 1 : 0;  // a limit applies to one process
     allowed = std::min(allowed, rest(memory_budget(instances.front(), 0, processes)) / sharing);
   }
   return least_of_ranks(allowed);
@@ -251,7 +259,6 @@ template <class T, int Dim, class Memory>
 snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(int devices,
                                                                      std::size_t allowed) const {
   const auto& scheme = m_slabs->scheme();
-  check_slab_offsets(devices);
   const std::vector<PlaneRange> own = m_slabs->divided(scheme.grid().extents[0], devices);
   const std::int64_t plane = scheme.grid().size() / scheme.grid().extents[0];
   double fixed = 0.0, data = 0.0, state = 0.0, random_nodes = 0.0, random_bytes = 0.0;

@@ -106,13 +106,13 @@ class SlabShots {
   std::int64_t window_nodes() const { return m_window.grid.size(); }
   /// Planes that a slab reads of each neighbour.
   std::int64_t beside() const { return m_beside; }
-  /// \brief Cuts the slabs of the shot of plan_shot() for the boxes of its domain; not without one.
-  /// \return nodes of the step from a time, the same on all ranks; empty without a domain
+  /// \brief Cuts the slabs of the shot of plan_shot() for the boxes of its domain; without one they
+  /// stay. \return nodes of the step from a time, the same on all ranks; empty without a domain
   std::function<Box<Dim>(std::int64_t)> follow_domain(const wave::Shot<Dim>& shot);
   /// Returns planes and bytes of the slabs of the latest shot, with the storage of allow().
   stream::SlabPlan slab_plan() const;
-  /// Returns the part of the nodes of all steps of the largest of equal slabs that the slabs of the
-  /// latest shot wait for; 1 without a domain.
+  /// Returns the nodes stepped by the slowest slab in each step of the latest shot, over those of
+  /// the largest of equal slabs without a domain; 1 without a domain.
   double part_stepped() const;
   /// Planes of the slabs of the latest shot, of the grid with layers.
   const std::vector<PlaneRange>& own() const { return m_own; }

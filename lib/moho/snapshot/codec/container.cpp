@@ -15,7 +15,6 @@ constexpr char magic[8] = {'M', 'O', 'H', 'O', 'S', 'N', 'A', 'P'};
 constexpr std::uint32_t byte_order = 0x01020304u;
 constexpr std::uint32_t other_byte_order = 0x04030201u;
 constexpr std::uint32_t version = 1;
-constexpr std::size_t piece = std::size_t(1) << 20;  ///< bytes of the payload with a CRC each
 
 /// Fixed first part of a container.
 struct Beginning {
@@ -36,7 +35,7 @@ struct Beginning {
 };
 static_assert(std::is_trivially_copyable_v<Beginning> && sizeof(Beginning) == 232);
 
-std::size_t pieces_of(std::size_t bytes) { return (bytes + piece - 1) / piece; }
+std::size_t pieces_of(std::size_t bytes) { return (bytes + checksum_piece - 1) / checksum_piece; }
 
 // Arguments of a view without initial values. Any thread may read a file: views are filled without
 // Kokkos.
@@ -104,8 +103,9 @@ std::vector<std::uint8_t> to_container(const Packed<Dim, Kokkos::HostSpace>& pac
   append(&header_crc, 4);
   append(packed.payload.data(), payload_bytes);
   std::vector<std::uint32_t> crcs;
-  for (std::size_t at = 0; at < payload_bytes; at += piece) {
-    crcs.push_back(io::crc32c(packed.payload.data() + at, std::min(piece, payload_bytes - at)));
+  for (std::size_t at = 0; at < payload_bytes; at += checksum_piece) {
+    crcs.push_back(
+        io::crc32c(packed.payload.data() + at, std::min(checksum_piece, payload_bytes - at)));
   }
   crcs.push_back(io::crc32c(crcs.data(), 4 * crcs.size()));
   append(crcs.data(), 4 * crcs.size());
@@ -214,7 +214,8 @@ void check_payload(const std::uint8_t* payload, std::size_t payload_bytes,
   if (crc != io::crc32c(list, 4 * pieces)) refuse(name, "its list of checksums is damaged");
   for (std::size_t i = 0; i < pieces; ++i) {
     std::memcpy(&crc, list + 4 * i, 4);
-    if (crc != io::crc32c(payload + i * piece, std::min(piece, payload_bytes - i * piece))) {
+    if (crc != io::crc32c(payload + i * checksum_piece,
+                          std::min(checksum_piece, payload_bytes - i * checksum_piece))) {
       refuse(name, concat("the checksum of MiB ", i, " of its payload is wrong"));
     }
   }

@@ -14,6 +14,9 @@
 
 namespace moho::snapshot {
 
+/// Bytes of the payload of a container that share a CRC32C.
+inline constexpr std::size_t checksum_piece = std::size_t{1} << 20;
+
 /// Label of a snapshot in a container: data that decoding does not need.
 template <int Dim>
 struct SnapshotLabel {

@@ -12,6 +12,7 @@
 #include <moho/stream/detail/slab_pieces.hpp>
 #include <moho/stream/detail/slab_threads.hpp>
 #include <moho/stream/plan.hpp>
+#include <moho/stream/slab_plan.hpp>
 #include <moho/wave/points.hpp>
 #include <moho/wave/propagator.hpp>
 
@@ -417,8 +418,7 @@ inline std::int64_t thinnest_part(const std::vector<PlaneRange>& own) {
 /// \param planes of the other grid
 /// \param beside planes that neighbours read
 /// \param division returns `own` for another number of parts, or no parts if they are not possible
-/// \throws InputError if outer parts have fewer planes than neighbours read, with the largest
-/// number of parts that have them
+/// \throws TooManySlabs if outer parts have fewer planes than neighbours read
 template <class Division>
 std::vector<PlaneRange> parts_with_layers(const std::vector<PlaneRange>& own, std::int64_t shift,
                                           std::int64_t planes, std::int64_t beside,
@@ -432,10 +432,10 @@ std::vector<PlaneRange> parts_with_layers(const std::vector<PlaneRange>& own, st
     return detail::thinnest_part(detail::shifted_parts(fewer, shift, planes)) >= beside;
   };
   while (most > 1 && !fits(most)) --most;
-  throw InputError(concat("devices is ", own.size(), " (allowed: up to ", most,
-                          ", so that each has ", beside,
-                          " planes or more with random layers): a slab has ", thinnest,
-                          "; take wider random layers, or fewer devices"));
+  throw TooManySlabs(
+      static_cast<std::int64_t>(own.size()), most,
+      concat("each has ", beside, " planes or more with random layers"),
+      concat(": a slab has ", thinnest, "; take wider random layers, or fewer devices"));
 }
 
 /// \brief Loads the planes that a propagator holds of a model on the host.

@@ -6,6 +6,7 @@
 
 #include <moho/core/box.hpp>
 #include <moho/core/error.hpp>
+#include <moho/stream/slab_plan.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -84,15 +85,15 @@ inline std::vector<PlaneRange> parts_of(const SlabDivision& grid, std::int64_t d
 }
 
 /// \brief Returns the planes of slabs.
-/// \throws InputError for too many devices, with the largest number
+/// \throws TooManySlabs
 inline std::vector<PlaneRange> divide(const SlabDivision& grid, std::int64_t devices) {
   std::vector<PlaneRange> own = parts_of(grid, devices);
   if (!own.empty()) return own;
   std::int64_t most = std::clamp<std::int64_t>(grid.planes / grid.beside, 1, devices);
   while (most > 1 && parts_of(grid, most).empty()) --most;
-  throw InputError(concat("devices is ", devices, " (allowed: up to ", most, ", so that each has ",
-                          grid.beside, " planes of the ", grid.planes,
-                          ", and planes of the model next to those of layers)"));
+  throw TooManySlabs(devices, most,
+                     concat("each has ", grid.beside, " planes of the ", grid.planes,
+                            ", and planes of the model next to those of layers"));
 }
 
 /// Steps of a shot in the same box.
