@@ -185,7 +185,7 @@ class DevicePlan(test_model_waves.Case):
         self.assertIn("% of the rate predicted", r.text)
 
     def test_slabs_of_a_domain(self):
-        """Plan and summary have the largest slabs that the boxes of shots cut, and the nodes stepped."""
+        """Plan and summary state the largest slabs cut for the boxes of shots, and the stepped nodes."""
         section = ["--vp", "2000", "--shape", "401,41", "--spacing", "10", "--time", "0.4", "--source",
                    "203,33", "--receivers", "300,20", "--snapshot-every", "0", *self.on_host(), "--devices",
                    "2"]
@@ -210,7 +210,7 @@ class DevicePlan(test_model_waves.Case):
             self.assertAlmostEqual(devices["bytes_on_each"] / printed, 1.0, delta=0.06)
 
     def test_the_largest_slab_of_several_shots(self):
-        """The memory is that of the shot whose cut is most to one side."""
+        """The stated memory is the largest of all shots."""
         section = ["--vp", "2000", "--shape", "401,41", "--spacing", "10", "--time", "0.4",
                    "--snapshot-every", "0", *self.on_host(), "--devices", "2", "--expand", "layers"]
         middle, side, both = (self.model(*section, "--source", source, out="several").summary["devices"]
@@ -283,7 +283,7 @@ class RanksOfShot(test_model_waves.Case):
         self.same_files([*self.survey, "--expand", "eikonal", *self.on_host()], [(3, 3, 3)])
 
     def test_only_shot(self):
-        """All ranks compute it together, or are refused."""
+        """All ranks compute the shot together, or the run is refused."""
         self.save("true.npy", np.load(self.path("v.npy")) * 1.1)
         survey = [*self.survey[:-2], *self.on_host(), "--only-shot", "2"]
         modelled = ["modelled", "--true-vp", "true.npy"]
@@ -301,8 +301,8 @@ class RanksOfShot(test_model_waves.Case):
                     together = [[]]  # each rank is a device of the chain
                 else:
                     together = [["--ranks-per-shot", "2"], ["--ranks-per-shot", "auto"]]
-                    self.refuse([*survey, *more], "--only-shot: there are 2 ranks, and 1 rank computes the "
-                                "shot (allowed: 1 rank, or --ranks-per-shot 2)", ranks=2)
+                    self.refuse([*survey, *more], "--only-shot: mpirun started 2 ranks, and 1 rank "
+                                "computes the shot (allowed: 1 rank, or --ranks-per-shot 2)", ranks=2)
                 for given in together:
                     self.succeed(*survey, *more, *given, out="several", ranks=2)
                     self.assert_same_files(arrays, one, "several")
@@ -345,7 +345,7 @@ class RanksOfShot(test_model_waves.Case):
         self.assertEqual(said, one.stderr.splitlines(), several.stderr)
 
     def test_memory_chooses_ranks(self):
-        """Ranks of a shot are as many as have the memory, with the files of one rank."""
+        """auto takes the fewest ranks with sufficient memory; files are those of one rank."""
         asked = ["--vp", "2000", "--shape", "801,401", "--spacing", "10", "--wavelet", "ricker:8", "--time",
                  "0.05", "--source", "3000,100; 4000,100", "--receivers", "0,20:8000,20:5",
                  "--snapshot-every", "0", "--space", "serial"]
@@ -358,7 +358,7 @@ class RanksOfShot(test_model_waves.Case):
         self.refuse([*asked, "--memory", "2M", "--ranks-per-shot", "auto"], "--memory", ranks=2)
 
     def test_a_divided_shot_is_alone(self):
-        """--at-once is obeyed, or a note says that it is not."""
+        """--at-once takes effect, or a note says that it does not."""
         asked = [*self.survey, *self.on_host(), "--at-once", "2", "--ranks-per-shot", "auto", "--plan"]
         for ranks, said in ((3, False), (4, True)):
             done = self.call(*asked, ranks=ranks)

@@ -399,8 +399,7 @@ class Sites(PlacesCase):
             self.assertFalse(os.path.exists(self.path(out + "/.moho_sites")))
 
     def fail_once(self, name):
-        """Writes a sites file whose program fails for the shots after the second, until `repaired` is there.
-        """
+        """Writes a sites file whose program fails from the third shot on until `repaired` exists."""
         os.mkdir(self.path("faulty"))
         os.symlink(self.other("shot_worker"), self.path("faulty/shot_worker"))
         self.write(f"faulty/{name}", f"""#!/bin/sh
@@ -412,7 +411,7 @@ exec {self.other(name)} "$@"
         return ["--sites", self.path("sites.cfg"), "--max-attempts", "1", "--pause", "0.01"]
 
     def test_resume_with_another_keep_shots(self):
-        """It is refused, and the run goes on with what it had."""
+        """The other value is refused; with the earlier value the run resumes."""
         image = ["--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory"]
         gradient = ["--data", "modelled", "--true-vp", "true.npy", "--iterations", "1"]
         for name, more, result in (("migrate_shots", image, "image.npy"),
@@ -438,7 +437,7 @@ exec {self.other(name)} "$@"
             shutil.rmtree(self.path("faulty"))
 
     def test_resume_without_sites(self):
-        """The folder of the sites goes when all shots are complete."""
+        """The folder of the sites is removed when all shots are complete."""
         image = ["--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory"]
         for name, more, result in (("migrate_shots", image, "image.npy"), ("model_waves", [], "gather.sgy")):
             program = self.other(name)

@@ -273,7 +273,7 @@ class GradientsInSlabs(test_invert_waves.Case):
         self.assertIn("source's wavefield by replay", self.plan(*devices, "--device-memory", "3M"))
 
     def test_any_larger_limit_of_a_device_suffices(self):
-        """Gradients stream where they do not fit in core: no limit is refused above one that suffices."""
+        """Gradients that do not fit in core stream: every limit above a sufficient one is accepted."""
         self.survey = [*self.survey, "--boundary", "sponge:9"]
         self.shots = [*self.shots[:-3], "0,700:1200,700:301", *self.shots[-2:]]  # large data
         more = ["--source-field", "random", "--width", "9", "--space", "serial", "--plan", "--no-plot"]
@@ -335,7 +335,7 @@ class GradientsInSlabs(test_invert_waves.Case):
 
 
     def test_advice_works(self):
-        """Numbers and bytes of refusals suffice, and no other number does."""
+        """Refusals name all numbers of devices that are accepted, and sufficient bytes."""
         asked = ["--vp", "start.npy", *self.survey, *self.shots, "--space", "openmp", "--boundary",
                  "sponge:16"]
         listed = r"(?:allowed:|take --devices) ((?:up to )?\d+(?: to \d+)?(?:, \d+(?: to \d+)?)*)[,)]"
@@ -361,7 +361,7 @@ class GradientsInSlabs(test_invert_waves.Case):
                     self.assertEqual(done.returncode, 0, message + done.stderr)
 
     def test_bytes_of_the_method(self):
-        """A refusal has the bytes of the method that was asked for."""
+        """A refusal states the bytes of the requested method."""
         asked = ["--vp", "start.npy", *self.survey, *self.shots, "--space", "openmp", "--boundary",
                  "sponge:16"]
         needs = []

@@ -39,7 +39,7 @@ OF_A_RUN = re.compile(r"seconds|rate|date|points_per|allowed_bytes|^/run/|^/stag
                       r"|^/asked/resume|^/earlier|^/picture|/measured/|/predicted/|/page_locked"
                       r"|^/snapshots/reason|^/asked/out|^/(lags_)?stream/|^/parts/.*/crc32c|^/memory"
                       r"|bytes_on_disk|more.work.[23]$")
-OF_A_VOLUME = re.compile(r"more/work/")  # a shot that goes on from a volume counts its last run
+OF_A_VOLUME = re.compile(r"more/work\b")  # a shot that goes on from a volume counts its last run
 SITES = "[here]\nkind = local\nslots = 2\n"
 WAVES = ["--spacing", "10", "--wavelet", "ricker:15", "--order", "8", "--width", "8"]
 STREAM = ["--block", "8", "--updates", "4", "--devices", "2"]

@@ -242,7 +242,7 @@ class Slabs(test_migrate_shots.Case):
 
 
     def test_advice_works(self):
-        """Numbers and bytes of refusals suffice, and no other number does."""
+        """Refusals name all numbers of devices that are accepted, and sufficient bytes."""
         if self.spaces()[0] == "cuda":
             self.skipTest("devices have more memory")
         asked = ["--vp", "smooth.npy", *self.survey, *self.asked, "--boundary", "cpml:20"]
@@ -272,7 +272,7 @@ class Slabs(test_migrate_shots.Case):
                     self.assertEqual(done.returncode, 0, message + done.stderr)
 
     def test_slabs_of_a_domain(self):
-        """Plan and summary have the slabs that the boxes of shots cut, and the nodes that are stepped."""
+        """Plan and summary state the slabs cut for the boxes of shots, and the stepped nodes."""
         if self.spaces()[0] == "cuda":
             self.skipTest("forecasts of small grids")
         for name in ("smooth.npy", "true.npy"):
@@ -380,7 +380,7 @@ class RanksOfShot(test_migrate_shots.Case):
             self.refuse([*self.asked, *self.sponge, *more], said, ranks=ranks)
 
     def test_advice_works(self):
-        """Numbers that divide the ranks are advised if there are any."""
+        """Refusals prefer numbers that divide the number of ranks."""
         asked = [*self.asked, "--boundary", "cpml:20", "--snapshots", "replay", "--device-memory"]
         for memory in ("390K", "450K", "500K"):
             def plan(per_shot, memory=memory):
@@ -395,7 +395,7 @@ class RanksOfShot(test_migrate_shots.Case):
             self.assertEqual(done.returncode, 0, message + done.stderr)
 
     def test_a_divided_shot_is_alone(self):
-        """--at-once is obeyed, or a note says that it is not."""
+        """--at-once takes effect, or a note says that it does not."""
         for ranks, shots, said in ((2, "2", False), (3, "2", True)):
             asked = [*self.asked, *self.sponge, "--at-once", shots, "--ranks-per-shot", "auto", "--plan"]
             done = self.call(*asked, ranks=ranks)

@@ -243,7 +243,7 @@ MEMORY_TEST(SurveyMigration, PlansTheBytesOfFixedNumbersOfBits) {
       most = std::max(most, count * nodes * sizeof(T) / shot.report.ratio);
     }
     EXPECT_GE(planned, most) << error;
-    // 1 KiB of each snapshot is allowed for
+    // headers: up to 1 KiB a snapshot
     EXPECT_LT(planned, 1.01 * most + 1024.0 * count) << error;
   }
 }
