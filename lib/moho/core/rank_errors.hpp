@@ -26,6 +26,7 @@ inline constexpr std::string_view rank_error_mark = "moho: error of a rank: ";
 struct RankError {
   /// i: InputError, d: DiskError, f: FileError, m: MemoryError, e: Error.
   char kind = 'e';
+  /// Message of the error, for people to read.
   std::string text;
 };
 
