@@ -18,12 +18,12 @@ import subprocess
 import sys
 import time
 
+import model_waves_case
 import support
-import test_model_waves
 from support import np
 
 
-class DeviceBits(test_model_waves.Case):
+class DeviceBits(model_waves_case.Case):
     media = {
         "isotropic": ([], "cpml:12,top=free"),
         "variable density": (["--rho", "rho.npy"], "sponge:10,left=random:14,bottom=rigid"),
@@ -129,7 +129,7 @@ class DeviceBits(test_model_waves.Case):
                                "one", "several")
 
 
-class DeviceFailures(test_model_waves.Case):
+class DeviceFailures(model_waves_case.Case):
     def test_overflow_is_named_as_on_one_device(self):
         rng = np.random.default_rng(2)
         shape = (41, 31)
@@ -166,7 +166,7 @@ class DeviceFailures(test_model_waves.Case):
                     "--devices is 2, and there are 2 ranks", ranks=2)
 
 
-class DevicePlan(test_model_waves.Case):
+class DevicePlan(model_waves_case.Case):
     def test_plan_and_summary(self):
         done = self.call(*self.section, *self.on_host(), "--devices", "3", "--plan")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -219,7 +219,7 @@ class DevicePlan(test_model_waves.Case):
         self.assertEqual(both["bytes_on_each"], side["bytes_on_each"])
 
 
-class RanksOfShot(test_model_waves.Case):
+class RanksOfShot(model_waves_case.Case):
     """Ranks that step each shot together."""
 
     def setUp(self):

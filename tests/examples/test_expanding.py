@@ -9,12 +9,12 @@ Exit status 77 if numpy is missing or every test was skipped.
 
 import sys
 
+import model_waves_case
 import support
-import test_model_waves
 from support import np
 
 
-class Domains(test_model_waves.Case):
+class Domains(model_waves_case.Case):
     def setUp(self):
         super().setUp()
         self.survey = self.small_survey()

@@ -11,15 +11,15 @@ import signal
 import subprocess
 import sys
 
+import invert_waves_case
 import support
-import test_invert_waves
 from support import np
 
 VTI = ["--epsilon", "0.15", "--delta", "0.08", "--true-epsilon", "0.15", "--true-delta", "0.08"]
 TTI = [*VTI, "--theta", "0.4", "--true-theta", "0.4"]
 
 
-class ImagesCase(test_invert_waves.Case):
+class ImagesCase(invert_waves_case.Case):
     """Two bands of an iteration over three shots, with random layers."""
 
     def setUp(self):

@@ -12,8 +12,8 @@ import signal
 import subprocess
 import sys
 
+import invert_waves_case
 import support
-import test_invert_waves
 from support import np
 
 
@@ -37,7 +37,7 @@ class FailedTrials(support.Case):
         self.save("true_rho.npy", rho)
 
     def invert(self, *arguments, out="out", **more):
-        return test_invert_waves.Results(*self.succeed(*self.survey, *arguments, out=out, **more))
+        return invert_waves_case.Results(*self.succeed(*self.survey, *arguments, out=out, **more))
 
     def test_the_step_is_shortened(self):
         for bounds, reason in self.failures:

@@ -17,12 +17,12 @@ import signal
 import subprocess
 import sys
 
+import invert_waves_case
 import support
-import test_invert_waves
 from support import np
 
 
-class GradientsInSlabs(test_invert_waves.Case):
+class GradientsInSlabs(invert_waves_case.Case):
     survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002"]
     shots = [
         "--data",
@@ -376,7 +376,7 @@ class GradientsInSlabs(test_invert_waves.Case):
         self.assertEqual(len(set(needs)), 3, needs)
 
 
-class RanksOfShot(test_invert_waves.Case):
+class RanksOfShot(invert_waves_case.Case):
     """Ranks that compute each shot together, with the files of one rank."""
 
     survey, anisotropy, names = GradientsInSlabs.survey, GradientsInSlabs.anisotropy, GradientsInSlabs.names

@@ -12,12 +12,12 @@ import re
 import subprocess
 import sys
 
+import invert_waves_case
 import support
-import test_invert_waves
 from support import np
 
 
-class Inputs(test_invert_waves.Case):
+class Inputs(invert_waves_case.Case):
     survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary",
               "sponge:16"]
     shots = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,40:900,40:2", "--receivers",

@@ -16,11 +16,11 @@ import subprocess
 import sys
 import time
 
+import model_waves_case
 import support
-import test_model_waves
 
 
-class ManyShots(test_model_waves.Case):
+class ManyShots(model_waves_case.Case):
     tiny = ["--vp", "2000", "--shape", "31,31", "--spacing", "10", "--width", "6", "--time", "0.02",
             "--snapshot-every", "0", "--wavelet", "ricker:15"]
 

@@ -13,12 +13,12 @@ import signal
 import subprocess
 import sys
 
+import migrate_shots_case
 import support
-import test_migrate_shots
 from support import np
 
 
-class BatchCase(test_migrate_shots.Case):
+class BatchCase(migrate_shots_case.Case):
     results = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy"]
 
     def setUp(self):

@@ -16,12 +16,12 @@ import os
 import re
 import sys
 
+import migrate_shots_case
 import support
-import test_migrate_shots
 from support import np
 
 
-class Slabs(test_migrate_shots.Case):
+class Slabs(migrate_shots_case.Case):
     survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.4", "--dt", "0.002"]
     sponge = ["--boundary", "sponge:12"]
     gathers = ["--columns", "350,360,595,600,850,840", "--offset", "120", "--angles"]
@@ -295,7 +295,7 @@ class Slabs(test_migrate_shots.Case):
         self.assertGreater(cut["devices"]["bytes_on_each"], 1.2 * equal["bytes_on_each"])
 
 
-class RanksOfShot(test_migrate_shots.Case):
+class RanksOfShot(migrate_shots_case.Case):
     """Ranks that migrate each shot together, with the files of one rank."""
 
     survey, sponge = Slabs.survey, Slabs.sponge

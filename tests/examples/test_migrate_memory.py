@@ -12,12 +12,12 @@ import subprocess
 import sys
 import time
 
+import migrate_shots_case
 import support
-import test_migrate_shots
 from support import np
 
 
-class Memory(test_migrate_shots.Case):
+class Memory(migrate_shots_case.Case):
     def setUp(self):
         super().setUp()
         self.host = ["--space", "serial" if "serial" in self.spaces() else self.spaces()[0]]

@@ -11,13 +11,13 @@ import re
 import subprocess
 import sys
 
+import migrate_shots_case
 import support
-import test_migrate_shots
 from support import np
 
 
 # ctest: quick
-class Options(test_migrate_shots.Case):
+class Options(migrate_shots_case.Case):
     def refuse_here(self, more, *words):
         self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, *more], *words)
 

@@ -9,12 +9,12 @@ Exit status 77 if numpy is missing or every test was skipped.
 
 import sys
 
+import model_waves_case
 import support
-import test_model_waves
 from support import np
 
 
-class Plan(test_model_waves.Case):
+class Plan(model_waves_case.Case):
     def setUp(self):
         super().setUp()
         self.host = ["--space", "serial" if "serial" in self.spaces() else self.spaces()[0]]

@@ -11,17 +11,11 @@ Exit status 77 if numpy is missing or every test was skipped.
 import sys
 
 import support
-import test_stream_waves
+from stream_waves_case import AgreementCase
 from support import np
 
-Agreement = test_stream_waves.Agreement
 
-
-class Codes(test_stream_waves.Case):
-    shots_2d, media_2d, ways = Agreement.shots_2d, Agreement.media_2d, Agreement.ways
-    same, expected, agree = Agreement.same, Agreement.expected, Agreement.agree
-    model_files = Agreement.model_files
-
+class Codes(AgreementCase):
     def test_parameters_of_16_bits(self):
         self.model_files((57, 41))
         survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.2", *self.shots_2d, "--parameters"]

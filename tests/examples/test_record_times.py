@@ -10,8 +10,8 @@ import os
 import subprocess
 import sys
 
+import invert_waves_case
 import support
-import test_invert_waves
 from support import np
 
 INTERVAL, PEAK = 0.004, 0.25  # s: of the samples, and of the wavelet's largest sample
@@ -31,7 +31,7 @@ def recorded(content, first, last, delay):
     return result
 
 
-class RecordTimes(test_invert_waves.Case):
+class RecordTimes(invert_waves_case.Case):
     """Data of the start: their misfit is zero but for errors of resampling."""
 
     wavelet = ["--wavelet", "ricker:6"]

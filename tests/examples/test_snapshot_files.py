@@ -15,12 +15,12 @@ import subprocess
 import sys
 import time
 
+import migrate_shots_case
 import support
-import test_migrate_shots
 from support import np
 
 
-class Files(test_migrate_shots.Case):
+class Files(migrate_shots_case.Case):
     def setUp(self):
         super().setUp()
         os.mkdir(self.path("spool"))
@@ -206,7 +206,7 @@ class Files(test_migrate_shots.Case):
                     "cannot write temporary data in 'spool' (Permission denied)", "may write to")
 
 
-class Ranks(test_migrate_shots.Case):
+class Ranks(migrate_shots_case.Case):
     def test_ranks_share_a_folder(self):
         self.needs_mpirun()
         os.mkdir(self.path("spool"))

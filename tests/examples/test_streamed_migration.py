@@ -13,12 +13,12 @@ import subprocess
 import sys
 import time
 
+import migrate_shots_case
 import support
-import test_migrate_shots
 from support import np
 
 
-class Streams(test_migrate_shots.Case):
+class Streams(migrate_shots_case.Case):
     survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.4", "--dt", "0.002", "--boundary",
               "sponge:12", "--width", "14"]
     shots = ["--shots", "modelled", "--true-vp", "true.npy", "--source", "300,20:900,20:2", "--receivers",

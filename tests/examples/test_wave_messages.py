@@ -9,13 +9,13 @@ Exit status 77 if numpy is missing or every test was skipped.
 import os
 import sys
 
+import model_waves_case
 import support
-import test_model_waves
 from support import np
 
 
 # ctest: quick
-class Messages(test_model_waves.Case):
+class Messages(model_waves_case.Case):
     def test_times_and_intervals(self):
         self.refuse([*self.section, "--interval", "0.3"], "--interval is 0.3 s", "up to 0.065535 s",
                     ": take a shorter one")
