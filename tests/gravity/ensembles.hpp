@@ -35,6 +35,13 @@ inline constexpr double close_enough = std::is_same_v<T, float> ? 1e-5 : 1e-11;
 inline constexpr Strategy general_strategies[] = {Strategy::automatic, Strategy::tiles,
                                                   Strategy::by_stations, Strategy::by_prisms};
 
+/// Returns options that name only a strategy.
+inline Options with(Strategy strategy) {
+  Options options;
+  options.strategy = strategy;
+  return options;
+}
+
 /// The exact fields at some stations, and the sums of the norms of the prisms' fields.
 struct Expected {
   std::vector<Field> fields;
@@ -262,6 +269,16 @@ inline ::testing::AssertionResult outcome_agrees(const Outcome& outcome,
   }
   if (wrong == 0) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << wrong << " results are wrong, the worst: " << text.str();
+}
+
+/// Returns the prisms of a mesh with these densities; those of density 0 are left out.
+inline std::vector<Prism> mesh_rows(const RegularMesh& mesh, const std::vector<double>& densities) {
+  const auto rows = gravity::mesh_prisms(mesh, densities);
+  std::vector<Prism> prisms(rows.size() / 7);
+  for (std::size_t i = 0; i < prisms.size(); ++i) {
+    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(7 * i), 7, prisms[i].begin());
+  }
+  return prisms;
 }
 
 inline Components all_ten() { return gravity::all_components(); }

@@ -8,7 +8,7 @@ namespace moho::testing {
 
 namespace {
 
-// log(2) and pi as sums of two doubles; test_prism checks both by identities.
+// log(2) and pi as sums of two doubles; test_extended checks both by identities.
 const Extended log_two(0.6931471805599453, 2.3190468138462996e-17);
 const Extended pi_value(3.141592653589793, 1.2246467991473532e-16);
 
