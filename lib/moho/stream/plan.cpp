@@ -22,6 +22,11 @@ constexpr std::int64_t most_updates = 400;
 // steps in a pass (docs/performance/stream.md).
 constexpr double link_use = 0.93;
 
+// Returns the positions of a sweep: planes of the volume, and empty ones before and after them.
+double positions_of(const StreamShape& shape) {
+  return static_cast<double>(shape.before + shape.planes + shape.behind);
+}
+
 // Returns nodes per second of steps on slabs of a number of planes, interpolated.
 double slab_rate(const StreamRates& rates, std::int64_t planes) {
   const auto& slabs = rates.slabs;
@@ -183,8 +188,7 @@ std::size_t StreamRequirements::host_bytes(int volumes) const {
 }
 
 double StreamRequirements::share(std::int64_t planes) const {
-  return static_cast<double>(planes) /
-         static_cast<double>(shape.before + shape.planes + shape.behind);
+  return static_cast<double>(planes) / positions_of(shape);
 }
 
 double StreamRequirements::plane_out(bool sums_held) const {
@@ -215,28 +219,53 @@ double StreamRequirements::nodes() const {
   return sum;
 }
 
-StreamForecast forecast(const StreamRequirements& need, const StreamShape& shape, bool resident,
-                        const StreamRates& rates, bool sums_held) {
-  const auto block = static_cast<double>(shape.block), updates = static_cast<double>(shape.updates);
-  const auto devices = static_cast<double>(shape.devices);
-  const auto lag = static_cast<double>(shape.lag > 0 ? shape.lag : shape.least_lag());
-  const double in = block * need.plane_in(resident, sums_held);
-  const double out = block * need.plane_out(sums_held);
-  const double load = seconds_of(in, link_use * rates.in);
-  const double store = seconds_of(out, link_use * rates.out);
-  // A file is written when a sweep is complete. The host reads the file, so that steps are
-  // concurrent with the reading only on devices. Pages are read before they are overwritten.
-  const double read = seconds_of(in + out, rates.disk_in), write = seconds_of(out, rates.disk_out);
-  const bool device = rates.in > 0.0;
-  // one host does the work of all devices
-  const double turns = rates.in_turn ? devices : 1.0;
-  // A transfer reads or writes a device's memory. A host copies planes from a volume in memory to
-  // each ring and back, which reads and writes.
-  double shared = seconds_of(in + out, rates.memory);
-  if (!device)
-    shared = seconds_of(rates.disk_in > 0.0 ? 0.0 : 2.0 * (turns * in + out), rates.memory);
-  // positions of a sweep, and nodes of all volumes at one position
-  const auto positions = static_cast<double>(shape.before + shape.planes + shape.behind);
+namespace {
+
+// Seconds of the parts of an iteration, in which each device loads, steps and stores a block.
+struct IterationTimes {
+  double load = 0.0, store = 0.0;  // transfers to the first device and from the last one
+  double read = 0.0, write = 0.0;  // of the volume's file
+  double shared = 0.0;             // traffic in the host's memory, which all devices share
+  double stage = 0.0;              // of one stage of steps
+  double look = 0.0;               // checks of the planes that leave
+};
+
+// Numbers of sweeps, stages and iterations of a run.
+struct PassSizes {
+  double devices = 1.0, block = 1.0, lag = 1.0;
+  double steps = 0.0;
+  double sweeps = 0.0;
+  double blocks = 0.0;   // iterations in which a sweep has planes
+  double latency = 0.0;  // iterations from the first load to the first store of a sweep
+  double period = 0.0;   // iterations from one sweep to the next
+  double stages = 0.0;   // mean number of stages of a sweep on a device
+  double part = 0.0;     // fraction of the period in which a stage has planes
+};
+
+PassSizes pass_sizes(const StreamShape& shape) {
+  PassSizes n;
+  const auto updates = static_cast<double>(shape.updates);
+  n.block = static_cast<double>(shape.block);
+  n.devices = static_cast<double>(shape.devices);
+  n.lag = static_cast<double>(shape.lag > 0 ? shape.lag : shape.least_lag());
+  n.steps = static_cast<double>(shape.steps - shape.first);
+  n.sweeps = std::ceil(n.steps / (updates * n.devices));
+  n.blocks = (positions_of(shape) + 2.0 * static_cast<double>(shape.halo)) / n.block;
+  n.latency =
+      n.devices * (2.0 + (updates * n.lag + static_cast<double>(shape.hold)) / n.block) + 1.0;
+  n.period = std::max(n.blocks, n.latency);
+  // the last sweep may have fewer stages: their mean counts
+  n.stages = n.steps / (n.sweeps * n.devices);
+  n.part = std::min(1.0, n.blocks / n.period);
+  return n;
+}
+
+// Returns the seconds of a stage of steps on a block.
+double stage_seconds(const StreamRequirements& need, const StreamShape& shape,
+                     const StreamRates& rates) {
+  const auto block = static_cast<double>(shape.block);
+  // nodes of all volumes at one position
+  const double positions = positions_of(shape);
   const double nodes = need.nodes() / positions;
   const double step = block * nodes / slab_rate(rates, shape.block) +
                       seconds_of(block * need.action_bytes, rates.memory);
@@ -253,64 +282,95 @@ StreamForecast forecast(const StreamRequirements& need, const StreamShape& shape
   // so does the end of a sweep
   const double cut =
       rates.in > 0.0 ? (block / slots + block / positions) * seconds_of_nothing(need, rates) : 0.0;
+  return step + seconds_of(repeated, rates.memory) + cut;
+}
+
+IterationTimes iteration_times(const StreamRequirements& need, const StreamShape& shape,
+                               bool resident, const StreamRates& rates, bool sums_held,
+                               double turns) {
+  const auto block = static_cast<double>(shape.block);
+  const double in = block * need.plane_in(resident, sums_held);
+  const double out = block * need.plane_out(sums_held);
+  IterationTimes times;
+  times.load = seconds_of(in, link_use * rates.in);
+  times.store = seconds_of(out, link_use * rates.out);
+  // A file is written when a sweep is complete. The host reads the file, so that steps are
+  // concurrent with the reading only on devices. Pages are read before they are overwritten.
+  times.read = seconds_of(in + out, rates.disk_in);
+  times.write = seconds_of(out, rates.disk_out);
+  // A transfer reads or writes a device's memory. A host copies planes from a volume in memory to
+  // each ring and back, which reads and writes.
+  times.shared = seconds_of(in + out, rates.memory);
+  if (rates.in <= 0.0)
+    times.shared = seconds_of(rates.disk_in > 0.0 ? 0.0 : 2.0 * (turns * in + out), rates.memory);
+  times.stage = stage_seconds(need, shape, rates);
   // planes that leave are checked
   double looked = need.fields;
   for (const StreamRequirements& other : need.beside) looked += other.fields;
-  const double look =
-      seconds_of(looked * block * static_cast<double>(need.plane_elements) * need.scalar,
-                 rates.look > 0.0 ? rates.look : rates.memory);
-  const double stage = step + seconds_of(repeated, rates.memory) + cut;
-  const double steps = static_cast<double>(shape.steps - shape.first);
-  const double sweeps = std::ceil(steps / (updates * devices));
-  const double blocks = (positions + 2.0 * static_cast<double>(shape.halo)) / block;
-  const double latency =
-      devices * (2.0 + (updates * lag + static_cast<double>(shape.hold)) / block) + 1.0;
-  const double period = std::max(blocks, latency);
-  // the last sweep may have fewer stages: their mean counts
-  const double mean = steps / (sweeps * devices);
-  const double part = std::min(1.0, blocks / period);
-  const double work = turns * (mean * stage * part + look) + shared;
-  // one thread submits the work of all devices of a chain concurrently with that work; a host
-  // submits between steps
-  const double submits = device ? devices : turns;
-  const double launches = submits * (rates.iteration_seconds + mean * rates.stage_seconds * part);
-  const double full = (device ? std::max({load, store, work, read, launches})
-                              : std::max({load, store, work}) + read + launches) +
-                      write;
-  StreamForecast result;
-  const double steady = std::max(sweeps * period - latency, 0.0) * full;
-  // stages start and end one after the other
-  double ramps = 0.0, ideal = 0.0;
-  const auto iterations = static_cast<std::int64_t>(std::ceil(latency));
+  times.look = seconds_of(looked * block * static_cast<double>(need.plane_elements) * need.scalar,
+                          rates.look > 0.0 ? rates.look : rates.memory);
+  return times;
+}
+
+// Returns the seconds of filling and draining: stages start and end one after the other.
+double ramp_seconds(const IterationTimes& times, const PassSizes& n, const StreamRates& rates,
+                    double turns, double submits) {
+  double ramps = 0.0;
+  const auto iterations = static_cast<std::int64_t>(std::ceil(n.latency));
   for (std::int64_t k = 0; k < iterations; ++k) {
-    const double on = std::min(mean, static_cast<double>(k) * block / lag / devices);
-    const double other = mean - on;
+    const double on = std::min(n.stages, static_cast<double>(k) * n.block / n.lag / n.devices);
+    const double other = n.stages - on;
     const double first = submits * (rates.iteration_seconds + on * rates.stage_seconds);
     const double last = submits * (rates.iteration_seconds + other * rates.stage_seconds);
-    if (device) {
-      ramps += std::max({load, on * stage + shared, first}) +
-               std::max({store, other * stage + shared, last});
+    if (rates.in > 0.0) {
+      ramps += std::max({times.load, on * times.stage + times.shared, first}) +
+               std::max({times.store, other * times.stage + times.shared, last});
     } else {
-      ramps += std::max(load, turns * on * stage + shared) + first +
-               std::max(store, turns * other * stage + shared) + last;
+      ramps += std::max(times.load, turns * on * times.stage + times.shared) + first +
+               std::max(times.store, turns * other * times.stage + times.shared) + last;
     }
-    ramps += read + write;
-    ideal += full;
+    ramps += times.read + times.write;
   }
+  return ramps;
+}
+
+}  // namespace
+
+StreamForecast forecast(const StreamRequirements& need, const StreamShape& shape, bool resident,
+                        const StreamRates& rates, bool sums_held) {
+  const PassSizes n = pass_sizes(shape);
+  const bool device = rates.in > 0.0;
+  // one host does the work of all devices
+  const double turns = rates.in_turn ? n.devices : 1.0;
+  const IterationTimes times = iteration_times(need, shape, resident, rates, sums_held, turns);
+  const double work = turns * (n.stages * times.stage * n.part + times.look) + times.shared;
+  // one thread submits the work of all devices of a chain concurrently with that work; a host
+  // submits between steps
+  const double submits = device ? n.devices : turns;
+  const double launches =
+      submits * (rates.iteration_seconds + n.stages * rates.stage_seconds * n.part);
+  const double full = (device ? std::max({times.load, times.store, work, times.read, launches})
+                              : std::max({times.load, times.store, work}) + times.read + launches) +
+                      times.write;
+  const double steady = std::max(n.sweeps * n.period - n.latency, 0.0) * full;
+  const double ramps = ramp_seconds(times, n, rates, turns, submits);
+  double ideal = 0.0;  // the same iterations without filling and draining
+  for (int k = 0; k < std::ceil(n.latency); ++k) ideal += full;
+  StreamForecast result;
   result.seconds = steady + ramps;
-  const double points = steps * need.nodes();
+  const double points = n.steps * need.nodes();
   result.points_per_second = points / result.seconds;
-  result.share = result.points_per_second / (in_core_rate(rates) * devices);
+  result.share = result.points_per_second / (in_core_rate(rates) * n.devices);
   result.fill = std::max(0.0, ramps - ideal) / result.seconds;
-  const double steps_bind = std::max({load, store, work});
-  if (read + write > std::max(steps_bind, launches)) {
+  const double steps_bind = std::max({times.load, times.store, work});
+  if (times.read + times.write > std::max(steps_bind, launches)) {
     result.binds = "disk";
   } else if (launches > steps_bind) {
     result.binds = "launches";
   } else if (work == steps_bind) {
-    result.binds = latency > blocks ? "filling" : "steps";
+    result.binds = n.latency > n.blocks ? "filling" : "steps";
   } else {
-    result.binds = load == steps_bind ? "link in" : "link out";
+    result.binds = times.load == steps_bind ? "link in" : "link out";
   }
   return result;
 }
@@ -321,9 +381,9 @@ void check_block(const StreamRequest& wishes, std::int64_t planes) {
                           ", the planes of the volume with its layers)"));
 }
 
-StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wishes,
-                       const StreamRates& rates) {
-  const StreamShape& base = need.shape;
+namespace {
+
+void check_devices(const StreamRequest& wishes) {
   if (wishes.devices < 1) {
     throw InputError(concat("devices is ", wishes.devices, " (allowed: 1 or more)"));
   }
@@ -331,13 +391,76 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
     throw InputError(concat("groups is ", wishes.groups, " (allowed: 1 to ", wishes.devices,
                             ", the devices): each group has one or more"));
   }
+}
+
+// Adds the best plan of each number of devices in a chain, by blocks and updates, for parameters
+// and sums that stay on the device or move with the planes.
+void add_plans(const StreamRequirements& need, const StreamRequest& wishes,
+               const StreamRates& rates, bool resident, bool sums_held,
+               std::map<int, StreamPlan>& plans) {
+  const StreamShape& base = need.shape;
   // devices of a chain, if the volume allows it
   const int each = wishes.devices / std::max(wishes.groups, 1);
   const std::int64_t steps = base.steps - base.first;
   std::vector<std::int64_t> blocks{1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192};
-  check_block(wishes, base.planes);
   if (wishes.block > 0) blocks = {wishes.block};
   const std::size_t budget = wishes.device_memory;
+  const auto fits = [&](const StreamShape& shape) {
+    return budget == 0 || need.device_bytes(shape, resident, sums_held) <= budget;
+  };
+  for (const std::int64_t block : blocks) {
+    if (block > base.planes) continue;
+    StreamShape shape = base;
+    shape.block = block;
+    shape.lag = wishes.lag;
+    std::int64_t first = 1, last = std::min(most_updates, std::max<std::int64_t>(steps, 1));
+    // stages beyond the run's steps would have no work
+    if (wishes.updates > 0) first = last = std::min(wishes.updates, base.steps);
+    for (std::int64_t updates = first; updates <= last; ++updates) {
+      shape.updates = updates;
+      shape.devices = 1;
+      if (!fits(shape)) break;
+      StreamPlan plan;
+      // a chain that would wait for its own planes is split into groups
+      shape.devices = static_cast<int>(std::min<std::int64_t>(each, longest_chain(shape)));
+      plan.shape = shape;
+      plan.resident = resident;
+      plan.sums_held = sums_held;
+      plan.groups = static_cast<int>(
+          std::min<std::int64_t>(wishes.groups > 0 ? wishes.groups : wishes.devices / shape.devices,
+                                 std::max<std::int64_t>(wishes.shots, 1)));
+      plan.forecast = forecast(need, shape, resident, rates, sums_held);
+      plan.device_bytes = need.device_bytes(shape, resident, sums_held);
+      const auto found = plans.find(shape.devices);
+      if (found == plans.end() || is_faster_or_smaller(plan, found->second)) {
+        plans.insert_or_assign(shape.devices, plan);
+      }
+    }
+  }
+}
+
+// Returns the error for a device memory below that of the smallest shape.
+MemoryError too_little_memory(const StreamRequirements& need, const StreamRequest& wishes) {
+  StreamShape least = need.shape;
+  least.block = wishes.block > 0 ? wishes.block : 1;
+  least.updates = wishes.updates > 0 ? std::min(wishes.updates, need.shape.steps) : 1;
+  least.lag = wishes.lag;
+  least.devices = 1;
+  const std::size_t bytes = need.device_bytes(least, false);
+  return MemoryError(
+      concat("a device memory of ", format_bytes(static_cast<double>(wishes.device_memory)),
+             " does not hold the planes of one stage (needed: ",
+             bytes_rounded_up(static_cast<double>(bytes)), " or more",
+             wishes.block > 0 || wishes.updates > 0 ? " with this block and these updates" : "",
+             "): give more, or exchange the axes so that planes are smaller"));
+}
+
+}  // namespace
+
+StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wishes,
+                       const StreamRates& rates) {
+  check_devices(wishes);
+  check_block(wishes, need.shape.planes);
   // a host that simulates devices plans as they would
   StreamRates concurrent = rates;
   concurrent.in_turn = false;
@@ -347,54 +470,9 @@ StreamPlan plan_stream(const StreamRequirements& need, const StreamRequest& wish
   for (int held = 0; held < 4; ++held) {
     const bool resident = held % 2 == 1, sums_held = held / 2 == 1;
     if ((resident && !wishes.hold_parameters) || (sums_held && !may_hold_sums)) continue;
-    const auto fits = [&](const StreamShape& shape) {
-      return budget == 0 || need.device_bytes(shape, resident, sums_held) <= budget;
-    };
-    for (const std::int64_t block : blocks) {
-      if (block > base.planes) continue;
-      StreamShape shape = base;
-      shape.block = block;
-      shape.lag = wishes.lag;
-      std::int64_t first = 1, last = std::min(most_updates, std::max<std::int64_t>(steps, 1));
-      // stages beyond the run's steps would have no work
-      if (wishes.updates > 0) first = last = std::min(wishes.updates, base.steps);
-      for (std::int64_t updates = first; updates <= last; ++updates) {
-        shape.updates = updates;
-        shape.devices = 1;
-        if (!fits(shape)) break;
-        StreamPlan plan;
-        // a chain that would wait for its own planes is split into groups
-        shape.devices = static_cast<int>(std::min<std::int64_t>(each, longest_chain(shape)));
-        plan.shape = shape;
-        plan.resident = resident;
-        plan.sums_held = sums_held;
-        plan.groups = static_cast<int>(std::min<std::int64_t>(
-            wishes.groups > 0 ? wishes.groups : wishes.devices / shape.devices,
-            std::max<std::int64_t>(wishes.shots, 1)));
-        plan.forecast = forecast(need, shape, resident, concurrent, sums_held);
-        plan.device_bytes = need.device_bytes(shape, resident, sums_held);
-        const auto found = plans.find(shape.devices);
-        if (found == plans.end() || is_faster_or_smaller(plan, found->second)) {
-          plans.insert_or_assign(shape.devices, plan);
-        }
-      }
-    }
+    add_plans(need, wishes, concurrent, resident, sums_held, plans);
   }
-  if (plans.empty()) {
-    // the smallest sufficient shape
-    StreamShape least = base;
-    least.block = wishes.block > 0 ? wishes.block : 1;
-    least.updates = wishes.updates > 0 ? std::min(wishes.updates, base.steps) : 1;
-    least.lag = wishes.lag;
-    least.devices = 1;
-    const std::size_t bytes = need.device_bytes(least, false);
-    throw MemoryError(
-        concat("a device memory of ", format_bytes(static_cast<double>(budget)),
-               " does not hold the planes of one stage (needed: ",
-               bytes_rounded_up(static_cast<double>(bytes)), " or more",
-               wishes.block > 0 || wishes.updates > 0 ? " with this block and these updates" : "",
-               "): give more, or exchange the axes so that planes are smaller"));
-  }
+  if (plans.empty()) throw too_little_memory(need, wishes);
   StreamPlan best = longest_or_much_faster_chains(plans);
   best.shape.lag = Schedule(best.shape).shape().lag;
   best.ring_planes = Schedule(best.shape).ring_planes();
@@ -450,8 +528,7 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
                          counted(plan.ring_planes, "plane"),
                          plan.resident ? ", and all parameters" : "",
                          plan.sums_held ? ", and all sums" : ""));
-  const double nodes =
-      need.nodes() / static_cast<double>(shape.before + shape.planes + shape.behind);
+  const double nodes = need.nodes() / positions_of(shape);
   lines.push_back(concat(significant(plan.plane_in / nodes, 3), " bytes a node in and ",
                          significant(plan.plane_out / nodes, 3), " out, every ",
                          counted(shape.updates, "step")));
@@ -485,48 +562,6 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
                            " devices: it does their work one after the other"));
   }
   return lines;
-}
-
-std::int64_t SlabPlan::max_bytes() const {
-  return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
-}
-
-std::string SlabPlan::text() const {
-  std::string all;
-  for (std::size_t g = 0; g < planes.size(); ++g) all += concat(g == 0 ? "" : ", ", planes[g]);
-  const char* const each = ranks ? "rank" : "device";
-  return concat("each shot in slabs on ", counted(planes.size(), each), ": ", all,
-                " planes of the largest shot, up to ",
-                format_bytes(static_cast<double>(max_bytes())), " on each ", each,
-                " with snapshots");
-}
-
-TooManySlabs::TooManySlabs(std::int64_t devices, std::int64_t most, std::string condition,
-                           const std::string& advice)
-    : InputError(concat("devices is ", devices, " (allowed: up to ", most, ", so that ", condition,
-                        ")", advice)),
-      m_condition(std::move(condition)) {}
-
-std::string device_numbers(const std::vector<std::int64_t>& numbers) {
-  if (numbers.back() == static_cast<std::int64_t>(numbers.size()) && numbers.front() == 1) {
-    return concat("up to ", numbers.back());
-  }
-  std::string all;
-  for (std::size_t first = 0; first < numbers.size();) {
-    std::size_t last = first;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    all += concat(first == 0 ? "" : ", ", numbers[first]);
-    if (last > first) all += concat(last > first + 1 ? " to " : ", ", numbers[last]);
-    first = last + 1;
-  }
-  return all;
-}
-
-std::string bytes_rounded_up(double bytes) {
-  double unit = 1.0;
-  while (bytes / unit >= 1024.0) unit *= 1024.0;
-  const double digit = unit * (bytes / unit < 10.0 ? 0.1 : 1.0);
-  return format_bytes(std::ceil(bytes / digit) * digit);
 }
 
 }  // namespace moho::stream
