@@ -130,121 +130,166 @@ struct Counts {
   std::int64_t iterations = 0, plane_steps = 0, loaded = 0, stored = 0;
 };
 
-/// Executes a schedule, with rings of `ring` planes. \throws Broken
-Result stream(const Problem& p, const Schedule& schedule, std::int64_t ring, Counts& counts) {
-  const StreamShape& shape = schedule.shape();
-  const int devices = shape.devices;
-  const auto n = static_cast<std::size_t>(p.planes);
-  std::vector<Ring> rings(static_cast<std::size_t>(devices), Ring(ring));
-  std::vector<Number> host[2] = {std::vector<Number>(n), std::vector<Number>(n)};
-  std::vector<std::int64_t> level_of(n, 0);
-  Result r;
-  r.gather.assign(static_cast<std::size_t>(p.steps), std::vector<Number>(p.receivers.size(), 0));
-  const auto inside = [&](std::int64_t x) { return x >= 0 && x < p.planes; };
+/// Devices with rings of `ring` planes that execute a schedule, with the volume on the host.
+class Chain {
+ public:
+  Chain(const Problem& p, const Schedule& schedule, std::int64_t ring, Counts& counts)
+      : m_problem(p),
+        m_schedule(schedule),
+        m_devices(schedule.shape().devices),
+        m_rings(static_cast<std::size_t>(m_devices), Ring(ring)),
+        m_level_of(static_cast<std::size_t>(p.planes), 0),
+        m_counts(counts) {
+    for (auto& parity : m_host) parity.resize(static_cast<std::size_t>(p.planes));
+    m_result.gather.assign(static_cast<std::size_t>(p.steps),
+                           std::vector<Number>(p.receivers.size(), 0));
+  }
 
-  for (std::int64_t i = 0; i < schedule.iterations(); ++i) {
+  /// Executes an iteration. \throws Broken
+  void iteration(std::int64_t i) {
     std::vector<StreamWork> work;
-    for (int g = 0; g < devices; ++g) work.push_back(schedule.iteration(i, g));
-    struct Leaving {
-      std::int64_t position, plane, level;
-      Number now, before;
-    };
+    for (int g = 0; g < m_devices; ++g) work.push_back(m_schedule.iteration(i, g));
     // leaving planes are read first and compared afterwards: all actions of an iteration are
     // concurrent
-    std::vector<std::vector<Leaving>> leaving(static_cast<std::size_t>(devices));
-    for (int g = 0; g < devices; ++g) {
-      for (const StreamRange& range : work[static_cast<std::size_t>(g)].stores) {
-        const std::int64_t level =
-            schedule.first_level(range.sweep, g) + schedule.updates(range.sweep, g);
-        for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x) {
-          const std::int64_t q = range.position + x - range.planes.begin;
-          Ring& from = rings[static_cast<std::size_t>(g)];
-          // planes outside the volume are at rest
-          const Number now = inside(x) ? from.read(q, level) : Number(0);
-          const Number before = inside(x) ? from.read(q, level - 1) : Number(0);
-          leaving[static_cast<std::size_t>(g)].push_back({q, x, level, now, before});
-        }
-      }
-    }
-    for (const StreamRange& range : work[0].loads) {
-      const std::int64_t level = schedule.first_level(range.sweep);
-      for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x) {
-        const std::int64_t q = range.position + x - range.planes.begin;
-        const auto at = static_cast<std::size_t>(x);
-        if (inside(x) && level_of[at] != level && schedule.range(range.sweep).contains(x)) {
-          throw Broken(moho::concat("plane ", x, " was loaded before it had been stored"));
-        }
-        for (const std::int64_t l : {level, level - 1}) {
-          rings[0].write(q, l, inside(x) ? host[(l + 2) % 2][at] : Number(0));
-        }
-        ++counts.loaded;
-      }
-    }
-    for (int g = 1; g < devices; ++g) {
-      std::size_t next = 0;
-      const auto& coming = leaving[static_cast<std::size_t>(g - 1)];
-      for (const StreamRange& range : work[static_cast<std::size_t>(g)].loads) {
-        for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x, ++next) {
-          if (next >= coming.size() || coming[next].plane != x) throw Broken("the chain is torn");
-          rings[static_cast<std::size_t>(g)].write(coming[next].position, coming[next].level,
-                                                   coming[next].now);
-          rings[static_cast<std::size_t>(g)].write(coming[next].position, coming[next].level - 1,
-                                                   coming[next].before);
-        }
-      }
-      if (next != coming.size()) throw Broken("the chain loses planes");
-    }
-    for (int g = 0; g < devices; ++g) {
-      Ring& own = rings[static_cast<std::size_t>(g)];
-      for (const StreamStage& stage : work[static_cast<std::size_t>(g)].stages) {
-        const PlaneRange& planes = stage.range.planes;
-        const std::int64_t shift = stage.range.position - planes.begin;
-        const auto now = [&](int x) {
-          return inside(x) ? own.read(x + shift, stage.level) : Number(0);
-        };
-        for (std::int64_t x = planes.begin; x < planes.end; ++x) {
-          const Number before = own.read(x + shift, stage.level - 1);
-          own.write(x + shift, stage.level + 1,
-                    p.next(static_cast<int>(x), now, before, stage.level));
-          ++counts.plane_steps;
-        }
-        for (std::size_t k = 0; k < p.receivers.size(); ++k) {
-          const std::int64_t first = p.receivers[k];
-          if (!planes.contains(first + p.width - 1)) continue;
-          Number sum = 0;
-          for (int j = 0; j < p.width; ++j) {
-            sum = (sum + p.weight[static_cast<std::size_t>(j)] *
-                             own.read(first + j + shift, stage.level + 1)) %
-                  prime;
-          }
-          r.gather[static_cast<std::size_t>(stage.level)][k] = sum;
-        }
-      }
-    }
-    for (int g = 0; g < devices; ++g) {
-      for (const Leaving& one : leaving[static_cast<std::size_t>(g)]) {
-        Ring& from = rings[static_cast<std::size_t>(g)];
-        if (inside(one.plane) && from.read(one.position, one.level) != one.now)
+    std::vector<std::vector<Leaving>> leaving;
+    for (int g = 0; g < m_devices; ++g) leaving.push_back(planes_that_leave(g, work[at(g)]));
+    load_from_host(work[0]);
+    for (int g = 1; g < m_devices; ++g) load_from_previous(g, work[at(g)], leaving[at(g - 1)]);
+    for (int g = 0; g < m_devices; ++g) step(ring(g), work[at(g)]);
+    for (int g = 0; g < m_devices; ++g) {
+      for (const Leaving& one : leaving[at(g)]) {
+        if (inside(one.plane) && ring(g).read(one.position, one.level) != one.now)
           throw Broken("changed while it left");
       }
     }
-    for (const Leaving& one : leaving.back()) {
+    store(work.back(), leaving.back());
+    ++m_counts.iterations;
+  }
+
+  /// Returns the state of the host and the gather after all iterations.
+  Result result() const {
+    Result r = m_result;
+    r.now = m_host[m_problem.steps % 2];
+    r.before = m_host[(m_problem.steps + 1) % 2];
+    return r;
+  }
+
+ private:
+  struct Leaving {
+    std::int64_t position, plane, level;
+    Number now, before;
+  };
+
+  static std::size_t at(int g) { return static_cast<std::size_t>(g); }
+  Ring& ring(int g) { return m_rings[at(g)]; }
+  bool inside(std::int64_t x) const { return x >= 0 && x < m_problem.planes; }
+
+  std::vector<Leaving> planes_that_leave(int g, const StreamWork& work) {
+    std::vector<Leaving> leaving;
+    for (const StreamRange& range : work.stores) {
+      const std::int64_t level =
+          m_schedule.first_level(range.sweep, g) + m_schedule.updates(range.sweep, g);
+      for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x) {
+        const std::int64_t q = range.position + x - range.planes.begin;
+        // planes outside the volume are at rest
+        const Number now = inside(x) ? ring(g).read(q, level) : Number(0);
+        const Number before = inside(x) ? ring(g).read(q, level - 1) : Number(0);
+        leaving.push_back({q, x, level, now, before});
+      }
+    }
+    return leaving;
+  }
+
+  void load_from_host(const StreamWork& work) {
+    for (const StreamRange& range : work.loads) {
+      const std::int64_t level = m_schedule.first_level(range.sweep);
+      for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x) {
+        const std::int64_t q = range.position + x - range.planes.begin;
+        const auto plane = static_cast<std::size_t>(x);
+        if (inside(x) && m_level_of[plane] != level && m_schedule.range(range.sweep).contains(x)) {
+          throw Broken(moho::concat("plane ", x, " was loaded before it had been stored"));
+        }
+        for (const std::int64_t l : {level, level - 1})
+          ring(0).write(q, l, inside(x) ? m_host[(l + 2) % 2][plane] : Number(0));
+        ++m_counts.loaded;
+      }
+    }
+  }
+
+  void load_from_previous(int g, const StreamWork& work, const std::vector<Leaving>& coming) {
+    std::size_t next = 0;
+    for (const StreamRange& range : work.loads) {
+      for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x, ++next) {
+        if (next >= coming.size() || coming[next].plane != x) throw Broken("the chain is torn");
+        ring(g).write(coming[next].position, coming[next].level, coming[next].now);
+        ring(g).write(coming[next].position, coming[next].level - 1, coming[next].before);
+      }
+    }
+    if (next != coming.size()) throw Broken("the chain loses planes");
+  }
+
+  void step(Ring& own, const StreamWork& work) {
+    for (const StreamStage& stage : work.stages) {
+      const PlaneRange& planes = stage.range.planes;
+      const std::int64_t shift = stage.range.position - planes.begin;
+      const auto now = [&](int x) {
+        return inside(x) ? own.read(x + shift, stage.level) : Number(0);
+      };
+      for (std::int64_t x = planes.begin; x < planes.end; ++x) {
+        const Number before = own.read(x + shift, stage.level - 1);
+        own.write(x + shift, stage.level + 1,
+                  m_problem.next(static_cast<int>(x), now, before, stage.level));
+        ++m_counts.plane_steps;
+      }
+      record(own, stage, shift);
+    }
+  }
+
+  void record(Ring& own, const StreamStage& stage, std::int64_t shift) {
+    const Problem& p = m_problem;
+    for (std::size_t k = 0; k < p.receivers.size(); ++k) {
+      const std::int64_t first = p.receivers[k];
+      if (!stage.range.planes.contains(first + p.width - 1)) continue;
+      Number sum = 0;
+      for (int j = 0; j < p.width; ++j) {
+        sum = (sum + p.weight[static_cast<std::size_t>(j)] *
+                         own.read(first + j + shift, stage.level + 1)) %
+              prime;
+      }
+      m_result.gather[static_cast<std::size_t>(stage.level)][k] = sum;
+    }
+  }
+
+  void store(const StreamWork& work, const std::vector<Leaving>& leaving) {
+    for (const Leaving& one : leaving) {
       if (!inside(one.plane)) continue;
-      const auto at = static_cast<std::size_t>(one.plane);
-      if (!schedule.range(work.back().stores.front().sweep).contains(one.plane) &&
-          work.back().stores.size() == 1) {
+      const auto plane = static_cast<std::size_t>(one.plane);
+      if (!m_schedule.range(work.stores.front().sweep).contains(one.plane) &&
+          work.stores.size() == 1) {
         continue;  // outside the range of a sweep: unchanged
       }
-      host[(one.level + 2) % 2][at] = one.now;
-      host[(one.level + 1) % 2][at] = one.before;
-      level_of[at] = one.level;
-      ++counts.stored;
+      m_host[(one.level + 2) % 2][plane] = one.now;
+      m_host[(one.level + 1) % 2][plane] = one.before;
+      m_level_of[plane] = one.level;
+      ++m_counts.stored;
     }
-    ++counts.iterations;
   }
-  r.now = host[p.steps % 2];
-  r.before = host[(p.steps + 1) % 2];
-  return r;
+
+  const Problem& m_problem;
+  const Schedule& m_schedule;
+  int m_devices;
+  std::vector<Ring> m_rings;
+  std::vector<Number> m_host[2];
+  std::vector<std::int64_t> m_level_of;  // time of each plane on the host
+  Counts& m_counts;
+  Result m_result;
+};
+
+/// Executes a schedule, with rings of `ring` planes. \throws Broken
+Result stream(const Problem& p, const Schedule& schedule, std::int64_t ring, Counts& counts) {
+  Chain chain(p, schedule, ring, counts);
+  for (std::int64_t i = 0; i < schedule.iterations(); ++i) chain.iteration(i);
+  return chain.result();
 }
 
 StreamShape draw_shape(std::mt19937& random, const Problem& p) {

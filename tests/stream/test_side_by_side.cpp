@@ -159,144 +159,199 @@ struct RingWithSums {
   Slot& sum(std::int64_t position) { return sums[at(position) % sums.size()]; }
 };
 
-/// Executes two schedules, with rings of `planes`. \throws Broken
-WavesAndSums stream(const WavePair& p, const std::vector<StreamShape>& shapes,
-                    std::int64_t planes) {
-  const Wave* const waves[] = {&p.first, &p.second};
-  const Schedule schedules[] = {Schedule(shapes[0]), Schedule(shapes[1])};
-  const int devices = shapes[0].devices;
-  std::vector<std::vector<RingWithSums>> rings(
-      2, std::vector<RingWithSums>(at(devices), RingWithSums(planes)));
-  std::vector<Number> host[2][2], sums(at(p.planes.count()), 0);
-  for (int k : {0, 1}) {
-    // the times still - 1 and still
-    host[k][(waves[k]->still + 1) % 2] = waves[k]->before;
-    host[k][waves[k]->still % 2] = waves[k]->now;
-  }
-  const auto inside = [&](int k, std::int64_t x) { return x >= 0 && x < waves[k]->planes; };
-  const auto add = [&](int g, const StreamStage& stage) {
-    if (stage.level < p.second.still - 1) return;
-    const std::int64_t shift = stage.range.position - stage.range.planes.begin;
-    const std::int64_t to_second = p.second.zero - p.first.zero;
-    const auto of = [&](int k) {
-      return [&, k](std::int64_t x) -> Number {
-        if (!inside(k, x)) return 0;
-        return rings[at(k)][at(g)].read(x + shift - (k == 1 ? to_second : 0), stage.level);
-      };
-    };
-    const PlaneRange part = intersection(stage.range.planes, p.planes);
-    for (std::int64_t x = part.begin; x < part.end; ++x) {
-      Slot& sum = rings[0][at(g)].sum(x + shift);
-      if (sum.position != x + shift) throw Broken("the sum of another plane is there");
-      sum.value = (3 * sum.value + p.product(x, stage.level, of(0), of(1))) % prime;
+/// A chain of devices that executes two schedules side by side, with both volumes on the host.
+class ChainOfPairs {
+ public:
+  /// \param planes planes of the rings of each device
+  ChainOfPairs(const WavePair& p, const std::vector<StreamShape>& shapes, std::int64_t planes)
+      : m_pair(p),
+        m_waves{&p.first, &p.second},
+        m_schedules{Schedule(shapes[0]), Schedule(shapes[1])},
+        m_devices(shapes[0].devices),
+        m_rings(2, std::vector<RingWithSums>(at(m_devices), RingWithSums(planes))),
+        m_sums(at(p.planes.count()), 0) {
+    for (int k : {0, 1}) {
+      // the times still - 1 and still
+      m_host[k][(m_waves[k]->still + 1) % 2] = m_waves[k]->before;
+      m_host[k][m_waves[k]->still % 2] = m_waves[k]->now;
     }
-  };
-  for (std::int64_t i = 0; i < schedules[0].iterations(); ++i) {
-    struct Leaving {
-      std::int64_t plane, position, level;
-      Number now, before, sum;
-    };
+  }
+
+  std::int64_t iterations() const { return m_schedules[0].iterations(); }
+
+  /// Executes an iteration. \throws Broken
+  void iteration(std::int64_t i) {
     std::vector<std::vector<Leaving>> leaving[2];
     for (int k : {0, 1}) {
-      leaving[k].resize(at(devices));
-      for (int g = 0; g < devices; ++g) {
-        RingWithSums& ring = rings[at(k)][at(g)];
-        for (const StreamRange& range : schedules[k].iteration(i, g).stores) {
-          const std::int64_t level =
-              schedules[k].first_level(range.sweep, g) + schedules[k].updates(range.sweep, g);
-          // omitted steps only advance the time
-          const bool stood = level < waves[k]->still;
-          for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x) {
-            const std::int64_t q = range.position + x - range.planes.begin;
-            Leaving one{x, q, stood ? waves[k]->still : level, 0, 0, 0};
-            if (inside(k, x)) {
-              one.now = ring.read(q, one.level);
-              one.before = ring.read(q, one.level - 1);
-            }
-            if (k == 0 && p.planes.contains(x)) one.sum = ring.sum(q).value;
-            leaving[k][at(g)].push_back(one);
-          }
-        }
-      }
+      for (int g = 0; g < m_devices; ++g) leaving[k].push_back(planes_that_leave(k, g, i));
     }
     for (int k : {0, 1}) {
-      for (int g = devices; g-- > 0;) {
-        RingWithSums& ring = rings[at(k)][at(g)];
-        std::size_t next = 0;
-        for (const StreamRange& range : schedules[k].iteration(i, g).loads) {
-          const std::int64_t level =
-              std::max<std::int64_t>(schedules[k].first_level(range.sweep, g), waves[k]->still);
-          for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x, ++next) {
-            const std::int64_t q = range.position + x - range.planes.begin;
-            if (g > 0) {
-              const auto& coming = leaving[k][at(g - 1)];
-              if (next >= coming.size() || coming[next].plane != x) throw Broken("torn");
-              ring.write(q, level, coming[next].now);
-              ring.write(q, level - 1, coming[next].before);
-              if (k == 0) ring.sum(q) = {q, 0, coming[next].sum};
-              continue;
-            }
-            ring.write(q, level, inside(k, x) ? host[k][level % 2][at(x)] : Number(0));
-            ring.write(q, level - 1, inside(k, x) ? host[k][(level + 1) % 2][at(x)] : Number(0));
-            if (k == 0) {
-              ring.sum(q) = {q, 0, p.planes.contains(x) ? sums[at(x - p.planes.begin)] : Number(0)};
-            }
-          }
-        }
-      }
+      for (int g = m_devices; g-- > 1;) load_from_previous(k, g, i, leaving[k][at(g - 1)]);
+      load_from_host(k, i);
     }
-    for (int g = 0; g < devices; ++g) {
-      const StreamWork work[] = {schedules[0].iteration(i, g), schedules[1].iteration(i, g)};
-      for (std::int64_t u = 0; u < shapes[0].updates; ++u) {
-        for (std::int64_t sweep = 0; sweep < schedules[0].sweeps(); ++sweep) {
-          const std::int64_t level = schedules[0].first_level(sweep, g) + u;
-          for (int k : {0, 1}) {
-            for (const StreamStage& stage : work[k].stages) {
-              if (stage.range.sweep != sweep || stage.level != level) continue;
-              if (k == 0) add(g, stage);
-              if (level < waves[k]->still) continue;
-              RingWithSums& ring = rings[at(k)][at(g)];
-              const std::int64_t shift = stage.range.position - stage.range.planes.begin;
-              const auto now = [&](std::int64_t x) {
-                return inside(k, x) ? ring.read(x + shift, level) : Number(0);
-              };
-              for (std::int64_t x = stage.range.planes.begin; x < stage.range.planes.end; ++x) {
-                const Number before = ring.read(x + shift, level - 1);
-                ring.write(x + shift, level + 1, waves[k]->next(x, now, before));
-              }
-            }
-          }
-        }
-      }
-    }
+    for (int g = 0; g < m_devices; ++g) step(g, i);
     // loading, stepping and storing are concurrent
     for (int k : {0, 1}) {
-      for (int g = 0; g < devices; ++g) {
+      for (int g = 0; g < m_devices; ++g) {
         for (const Leaving& one : leaving[k][at(g)]) {
-          if (inside(k, one.plane) &&
-              rings[at(k)][at(g)].read(one.position, one.level) != one.now) {
+          if (inside(k, one.plane) && ring(k, g).read(one.position, one.level) != one.now) {
             throw Broken("changed while it left");
           }
         }
       }
     }
+    for (int k : {0, 1}) store(k, leaving[k].back());
+  }
+
+  /// Returns waves and sums of the host after all iterations.
+  WavesAndSums result() const {
+    WavesAndSums r;
     for (int k : {0, 1}) {
-      for (const Leaving& one : leaving[k].back()) {
-        if (!inside(k, one.plane)) continue;
-        host[k][one.level % 2][at(one.plane)] = one.now;
-        host[k][(one.level + 1) % 2][at(one.plane)] = one.before;
-        if (k == 0 && p.planes.contains(one.plane)) sums[at(one.plane - p.planes.begin)] = one.sum;
+      const int last = std::max(m_pair.steps, m_waves[k]->still);
+      r.now[k] = m_host[k][last % 2];
+      r.before[k] = m_host[k][(last + 1) % 2];
+    }
+    r.sums = m_sums;
+    return r;
+  }
+
+ private:
+  struct Leaving {
+    std::int64_t plane, position, level;
+    Number now, before, sum;
+  };
+
+  RingWithSums& ring(int k, int g) { return m_rings[at(k)][at(g)]; }
+  bool inside(int k, std::int64_t x) const { return x >= 0 && x < m_waves[k]->planes; }
+  Number sum_of(std::int64_t x) const {
+    return m_pair.planes.contains(x) ? m_sums[at(x - m_pair.planes.begin)] : Number(0);
+  }
+
+  std::vector<Leaving> planes_that_leave(int k, int g, std::int64_t i) {
+    std::vector<Leaving> leaving;
+    const int still = m_waves[k]->still;
+    for (const StreamRange& range : m_schedules[k].iteration(i, g).stores) {
+      const std::int64_t level =
+          m_schedules[k].first_level(range.sweep, g) + m_schedules[k].updates(range.sweep, g);
+      // omitted steps only advance the time
+      const bool stood = level < still;
+      for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x) {
+        const std::int64_t q = range.position + x - range.planes.begin;
+        Leaving one{x, q, stood ? still : level, 0, 0, 0};
+        if (inside(k, x)) {
+          one.now = ring(k, g).read(q, one.level);
+          one.before = ring(k, g).read(q, one.level - 1);
+        }
+        if (k == 0 && m_pair.planes.contains(x)) one.sum = ring(k, g).sum(q).value;
+        leaving.push_back(one);
+      }
+    }
+    return leaving;
+  }
+
+  std::int64_t level_of_load(int k, int g, const StreamRange& range) const {
+    return std::max<std::int64_t>(m_schedules[k].first_level(range.sweep, g), m_waves[k]->still);
+  }
+
+  void load_from_previous(int k, int g, std::int64_t i, const std::vector<Leaving>& coming) {
+    std::size_t next = 0;
+    for (const StreamRange& range : m_schedules[k].iteration(i, g).loads) {
+      const std::int64_t level = level_of_load(k, g, range);
+      for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x, ++next) {
+        const std::int64_t q = range.position + x - range.planes.begin;
+        if (next >= coming.size() || coming[next].plane != x) throw Broken("torn");
+        ring(k, g).write(q, level, coming[next].now);
+        ring(k, g).write(q, level - 1, coming[next].before);
+        if (k == 0) ring(k, g).sum(q) = {q, 0, coming[next].sum};
       }
     }
   }
-  WavesAndSums r;
-  for (int k : {0, 1}) {
-    const int last = std::max(p.steps, waves[k]->still);
-    r.now[k] = host[k][last % 2];
-    r.before[k] = host[k][(last + 1) % 2];
+
+  void load_from_host(int k, std::int64_t i) {
+    RingWithSums& first = ring(k, 0);
+    for (const StreamRange& range : m_schedules[k].iteration(i, 0).loads) {
+      const std::int64_t level = level_of_load(k, 0, range);
+      for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x) {
+        const std::int64_t q = range.position + x - range.planes.begin;
+        first.write(q, level, inside(k, x) ? m_host[k][level % 2][at(x)] : Number(0));
+        first.write(q, level - 1, inside(k, x) ? m_host[k][(level + 1) % 2][at(x)] : Number(0));
+        if (k == 0) first.sum(q) = {q, 0, sum_of(x)};
+      }
+    }
   }
-  r.sums = sums;
-  return r;
+
+  void step(int g, std::int64_t i) {
+    const StreamWork work[] = {m_schedules[0].iteration(i, g), m_schedules[1].iteration(i, g)};
+    for (std::int64_t u = 0; u < m_schedules[0].shape().updates; ++u) {
+      for (std::int64_t sweep = 0; sweep < m_schedules[0].sweeps(); ++sweep) {
+        const std::int64_t level = m_schedules[0].first_level(sweep, g) + u;
+        for (int k : {0, 1}) {
+          for (const StreamStage& stage : work[k].stages) {
+            if (stage.range.sweep != sweep || stage.level != level) continue;
+            if (k == 0) add(g, stage);
+            if (level >= m_waves[k]->still) step_stage(k, g, stage);
+          }
+        }
+      }
+    }
+  }
+
+  void step_stage(int k, int g, const StreamStage& stage) {
+    RingWithSums& own = ring(k, g);
+    const std::int64_t shift = stage.range.position - stage.range.planes.begin;
+    const auto now = [&](std::int64_t x) {
+      return inside(k, x) ? own.read(x + shift, stage.level) : Number(0);
+    };
+    for (std::int64_t x = stage.range.planes.begin; x < stage.range.planes.end; ++x) {
+      const Number before = own.read(x + shift, stage.level - 1);
+      own.write(x + shift, stage.level + 1, m_waves[k]->next(x, now, before));
+    }
+  }
+
+  // Adds the products of both waves at the time of a stage of the first.
+  void add(int g, const StreamStage& stage) {
+    if (stage.level < m_pair.second.still - 1) return;
+    const std::int64_t shift = stage.range.position - stage.range.planes.begin;
+    const std::int64_t to_second = m_pair.second.zero - m_pair.first.zero;
+    const auto of = [&](int k) {
+      return [&, k](std::int64_t x) -> Number {
+        if (!inside(k, x)) return 0;
+        return ring(k, g).read(x + shift - (k == 1 ? to_second : 0), stage.level);
+      };
+    };
+    const PlaneRange part = intersection(stage.range.planes, m_pair.planes);
+    for (std::int64_t x = part.begin; x < part.end; ++x) {
+      Slot& sum = ring(0, g).sum(x + shift);
+      if (sum.position != x + shift) throw Broken("the sum of another plane is there");
+      sum.value = (3 * sum.value + m_pair.product(x, stage.level, of(0), of(1))) % prime;
+    }
+  }
+
+  void store(int k, const std::vector<Leaving>& leaving) {
+    for (const Leaving& one : leaving) {
+      if (!inside(k, one.plane)) continue;
+      m_host[k][one.level % 2][at(one.plane)] = one.now;
+      m_host[k][(one.level + 1) % 2][at(one.plane)] = one.before;
+      if (k == 0 && m_pair.planes.contains(one.plane)) {
+        m_sums[at(one.plane - m_pair.planes.begin)] = one.sum;
+      }
+    }
+  }
+
+  const WavePair& m_pair;
+  const Wave* m_waves[2];
+  Schedule m_schedules[2];
+  int m_devices;
+  std::vector<std::vector<RingWithSums>> m_rings;
+  std::vector<Number> m_host[2][2], m_sums;
+};
+
+/// Executes two schedules, with rings of `planes`. \throws Broken
+WavesAndSums stream(const WavePair& p, const std::vector<StreamShape>& shapes,
+                    std::int64_t planes) {
+  ChainOfPairs chain(p, shapes, planes);
+  for (std::int64_t i = 0; i < chain.iterations(); ++i) chain.iteration(i);
+  return chain.result();
 }
 
 WavePair draw_pair(std::mt19937& random, int least) {

@@ -276,120 +276,139 @@ MEMORY_TEST(Stream, KeepsToItsMemory) {
   }
 }
 
-// A volume in a file, interrupted after some sweeps, resumes and ends with the same bits.
-MEMORY_TEST(Stream, GoesOnFromAFile) {
-  const auto folder = std::filesystem::temp_directory_path() /
-                      moho::concat("moho_stream_", ::getpid(), "_", sizeof(T));
-  std::filesystem::create_directories(folder);
-  const std::string file = folder / "volume";
-  const Grid<2> grid = stream_grid<2>();
-  for (const Kind& kind : {Kind{Medium::isotropic}, Kind{Medium::vti}}) {
-    const auto model = random_model<T, 2, HostModelMemory>(host(), grid, kind.medium, 3);
-    const auto faces = wave::all_faces<2>(FaceKind::cpml, 6);
-    const wave::Shot<2> shot = stream_shot(grid);
-    const auto modelling = stream_modelling<2>(kind, 8, 0.0124);
-    const auto expected = in_core<T, 2, Memory>(exec, grid, model, faces, modelling, shot);
-    StreamingOptions<2> options;
-    options.modelling = modelling;
+/// Section with absorbing faces, streamed with its volume in a file.
+template <class T, class Memory>
+class VolumeInAFile {
+ public:
+  VolumeInAFile(const Instance<Memory>& exec, Medium medium)
+      : m_exec(exec), m_model(random_model<T, 2, HostModelMemory>(host(), grid, medium, 3)) {
+    std::filesystem::create_directories(folder);
+    options.modelling = stream_modelling<2>(Kind{medium}, 8, 0.0124);
     options.measure = false;
     options.rates.slabs = {{8, 1e9}};
     options.file = file;
     options.key = "a run";
     options.wishes.block = 6;
     options.wishes.updates = 4;
-    const auto make = [&] {
-      return Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
-                                     options);
-    };
-    std::filesystem::remove(file);
-    EXPECT_EQ(streamed(*std::make_unique<Streaming<T, 2, Memory>>(make()), shot).traces,
-              expected.traces);
-    struct Stop {};
-    for (const int moment : {1, 9, 20, 33, 50}) {
-      std::filesystem::remove(file);
-      options.resume = false;
-      try {
-        auto streaming = make();
-        int calls = 0;
-        stream::StreamShotOptions<2> stopping;
-        stopping.box = [&](std::int64_t) {
-          // called for every stage, and before for the ranges of sweeps
-          if (++calls == moment * 5) throw Stop();
-          return whole_box(wave::extended_grid(grid, faces));
-        };
-        streaming.shot(shot, stopping);
-        ADD_FAILURE() << "it was not stopped at moment " << moment;
-      } catch (const Stop&) {
-      }
-      options.resume = true;
-      auto again = make();
-      const Outcome<T> found = streamed(again, shot);
-      EXPECT_EQ(found.traces, expected.traces) << moment;
-      EXPECT_EQ(found.fields, expected.fields) << moment;
-    }
-    // with boxes, and with other steps in a pass after the interruption; also after the last step
-    const auto box = [&](std::int64_t level) {
-      const Box<2> first{{20, 8}, {36, 24}};
-      return intersection(first.grown(level / 2), whole_box(wave::extended_grid(grid, faces)));
-    };
-    const wave::Shot<2> one{.number = 1, .sources = {{212.0, 77.0}}, .receivers = {{180.0, 60.0}}};
-    const auto make_one = [&] {
-      return Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {one},
-                                     options);
-    };
-    std::filesystem::remove(file);
-    options.resume = false;
-    options.wishes.updates = 9;
-    Outcome<T> whole;
-    {
-      auto streaming = make_one();
-      whole = streamed(streaming, one, {.box = box});
-    }
-    std::filesystem::remove(file);
-    try {
-      auto streaming = make_one();
-      int calls = 0;
-      stream::StreamShotOptions<2> stopping;
-      stopping.box = [&](std::int64_t level) {
-        if (++calls == 130) throw Stop();
-        return box(level);
-      };
-      streaming.shot(one, stopping);
-      ADD_FAILURE() << "it was not stopped";
-    } catch (const Stop&) {
-    }
-    options.resume = true;
-    options.wishes.updates = 2;
-    for (int again = 0; again < 2; ++again) {
-      auto streaming = make_one();
-      const Outcome<T> found = streamed(streaming, one, {.box = box});
-      EXPECT_EQ(found.traces, whole.traces) << again;
-      EXPECT_EQ(found.fields, whole.fields) << again;
-    }
-    options.wishes.updates = 4;
-
-    // the file of another run, and one without resume, are not changed
-    const auto size = std::filesystem::file_size(file);
-    options.key = "another run";
-    EXPECT_THAT([&] { make().prepare(); },
-                ::testing::ThrowsMessage<FileError>(HasSubstr("belongs to another run")));
-    options.key = "a run";
-    options.resume = false;
-    EXPECT_THAT([&] { make().prepare(); },
-                ::testing::ThrowsMessage<FileError>(HasSubstr("is there, of an earlier run")));
-    EXPECT_EQ(std::filesystem::file_size(file), size);
-    std::ofstream(folder / "other") << "no volume";
-    options.file = folder / "other";
-    EXPECT_THAT([&] { make().prepare(); },
-                ::testing::ThrowsMessage<FileError>(HasSubstr("is no volume of a run")));
-    options.file = folder / "missing" / "volume";
-    EXPECT_THAT([&] { make().prepare(); },
-                ::testing::ThrowsMessage<FileError>(HasSubstr("cannot be opened")));
-    options.file = "/dev/null";
-    EXPECT_THAT([&] { make().prepare(); },
-                ::testing::ThrowsMessage<FileError>(HasSubstr("is no regular file")));
   }
-  std::filesystem::remove_all(folder);
+  ~VolumeInAFile() { std::filesystem::remove_all(folder); }
+  VolumeInAFile(const VolumeInAFile&) = delete;
+  VolumeInAFile& operator=(const VolumeInAFile&) = delete;
+
+  Outcome<T> in_core(const wave::Shot<2>& shot) const {
+    return testing::in_core<T, 2, Memory>(m_exec, grid, m_model, m_faces, options.modelling, shot);
+  }
+  /// Prepares streams of a shot, which read or create the file.
+  void prepare(const wave::Shot<2>& shot) const { streaming(shot).prepare(); }
+  Outcome<T> run(const wave::Shot<2>& shot, const stream::StreamShotOptions<2>& how = {}) const {
+    auto run = streaming(shot);
+    return streamed(run, shot, how);
+  }
+  /// Runs a shot up to a call of `box`: one for every stage, and before for the ranges of sweeps.
+  template <class BoxAt>
+  void run_to_call(int call, const wave::Shot<2>& shot, const BoxAt& box) const {
+    struct Stop {};
+    int calls = 0;
+    stream::StreamShotOptions<2> stopping;
+    stopping.box = [&](std::int64_t level) {
+      if (++calls == call) throw Stop();
+      return box(level);
+    };
+    auto run = streaming(shot);
+    EXPECT_THROW(run.shot(shot, stopping), Stop) << "it was not stopped at call " << call;
+  }
+  /// Returns the grid with its layers.
+  Box<2> whole() const { return whole_box(wave::extended_grid(grid, m_faces)); }
+
+  const Grid<2> grid = stream_grid<2>();
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() /
+                                       moho::concat("moho_stream_", ::getpid(), "_", sizeof(T));
+  const std::filesystem::path file = folder / "volume";
+  StreamingOptions<2> options;
+
+ private:
+  Streaming<T, 2, Memory> streaming(const wave::Shot<2>& shot) const {
+    return Streaming<T, 2, Memory>(m_exec, grid, m_model, m_faces, wave::ricker_wavelet(3.0),
+                                   {shot}, options);
+  }
+
+  const Instance<Memory>& m_exec;
+  Model<T, 2, HostModelMemory> m_model;
+  const Boundaries<2> m_faces = wave::all_faces<2>(FaceKind::cpml, 6);
+};
+
+// Interrupted at some stages, a run resumes and ends with the same bits.
+template <class T, class Memory>
+void expect_interrupted_runs_go_on(VolumeInAFile<T, Memory>& volume, const wave::Shot<2>& shot) {
+  const Outcome<T> expected = volume.in_core(shot);
+  EXPECT_EQ(volume.run(shot).traces, expected.traces);
+  for (const int moment : {1, 9, 20, 33, 50}) {
+    std::filesystem::remove(volume.file);
+    volume.options.resume = false;
+    volume.run_to_call(moment * 5, shot, [&](std::int64_t) { return volume.whole(); });
+    volume.options.resume = true;
+    const Outcome<T> found = volume.run(shot);
+    EXPECT_EQ(found.traces, expected.traces) << moment;
+    EXPECT_EQ(found.fields, expected.fields) << moment;
+  }
+}
+
+// The same with boxes, and with other steps in a pass after the interruption; also after the last
+// step.
+template <class T, class Memory>
+void expect_runs_in_boxes_go_on(VolumeInAFile<T, Memory>& volume) {
+  const auto box = [&](std::int64_t level) {
+    const Box<2> first{{20, 8}, {36, 24}};
+    return intersection(first.grown(level / 2), volume.whole());
+  };
+  const wave::Shot<2> shot{.number = 1, .sources = {{212.0, 77.0}}, .receivers = {{180.0, 60.0}}};
+  std::filesystem::remove(volume.file);
+  volume.options.resume = false;
+  volume.options.wishes.updates = 9;
+  const Outcome<T> expected = volume.run(shot, {.box = box});
+  std::filesystem::remove(volume.file);
+  volume.run_to_call(130, shot, box);
+  volume.options.resume = true;
+  volume.options.wishes.updates = 2;
+  for (int again = 0; again < 2; ++again) {
+    const Outcome<T> found = volume.run(shot, {.box = box});
+    EXPECT_EQ(found.traces, expected.traces) << again;
+    EXPECT_EQ(found.fields, expected.fields) << again;
+  }
+  volume.options.wishes.updates = 4;
+}
+
+// The file of another run, and one without resume, are not changed.
+template <class T, class Memory>
+void expect_other_files_are_refused(VolumeInAFile<T, Memory>& volume, const wave::Shot<2>& shot) {
+  const auto expect_refused = [&](const char* words) {
+    EXPECT_THAT([&] { volume.prepare(shot); },
+                ::testing::ThrowsMessage<FileError>(HasSubstr(words)));
+  };
+  const auto size = std::filesystem::file_size(volume.file);
+  volume.options.key = "another run";
+  expect_refused("belongs to another run");
+  volume.options.key = "a run";
+  volume.options.resume = false;
+  expect_refused("is there, of an earlier run");
+  EXPECT_EQ(std::filesystem::file_size(volume.file), size);
+  std::ofstream(volume.folder / "other") << "no volume";
+  volume.options.file = volume.folder / "other";
+  expect_refused("is no volume of a run");
+  volume.options.file = volume.folder / "missing" / "volume";
+  expect_refused("cannot be opened");
+  volume.options.file = "/dev/null";
+  expect_refused("is no regular file");
+}
+
+MEMORY_TEST(Stream, GoesOnFromAFile) {
+  for (const Medium medium : {Medium::isotropic, Medium::vti}) {
+    VolumeInAFile<T, Memory> volume(exec, medium);
+    const wave::Shot<2> shot = stream_shot(volume.grid);
+    expect_interrupted_runs_go_on(volume, shot);
+    expect_runs_in_boxes_go_on(volume);
+    expect_other_files_are_refused(volume, shot);
+  }
 }
 
 // An overflowing wave is detected, with the first step and node: those of a run on the complete

@@ -19,6 +19,96 @@ using T = float;
 int rank() { return mpi::rank_in(MPI_COMM_WORLD); }
 int ranks() { return mpi::size_of(MPI_COMM_WORLD); }
 
+using Modelling = wave::Modelling<T, 2, Memory>;
+using PointSet = wave::PointSet<T, 2, Memory>;
+using StreamShot = stream::StreamShot<T, 2, Memory>;
+using Volume = stream::HostVolume<T, 2>;
+
+/// Returns the schedule of a chain of all ranks over the steps of a run on the complete grid.
+stream::Schedule schedule_of_ranks(const Modelling& whole, std::int64_t steps, int point_planes,
+                                   std::int64_t block, std::int64_t updates) {
+  const auto& scheme = whole.propagator().scheme();
+  stream::StreamShape shape;
+  shape.planes = scheme.grid().extents[0];
+  shape.steps = steps;
+  shape.halo = scheme.order() / 2;
+  shape.reach = scheme.reach(0);
+  shape.point_planes = point_planes;
+  shape.block = block;
+  shape.updates = updates;
+  shape.devices = ranks();
+  return stream::Schedule(shape);
+}
+
+/// Returns the volume of rank 0 with the model around the sources; null on other ranks.
+std::unique_ptr<Volume> volume_of_rank(const Instance<Memory>& exec, const Modelling& whole,
+                                       const Model<T, 2, Memory>& model, const Points<2>& sources) {
+  if (rank() != 0) return nullptr;
+  const auto& scheme = whole.propagator().scheme();
+  stream::VolumeOptions options;
+  options.sources = all_planes(scheme.grid());
+  auto volume = std::make_unique<Volume>(scheme, options);
+  auto tapered = model;
+  if (whole.plan().source_taper > 0.0) {
+    tapered.delta = wave::taper_delta<T, 2, Memory>(exec, whole.model_grid(), model, sources,
+                                                    whole.plan().source_taper);
+  }
+  volume->load<Memory>(exec, scheme, whole.model_grid(), tapered, whole.plan().random);
+  return volume;
+}
+
+/// Returns a shot of all ranks, with an empty gather. Rank 0 sends the factors of its volume.
+StreamShot shot_of_ranks(stream::MpiRanks& all, const Instance<Memory>& exec,
+                         const Modelling& whole, const stream::VolumeShape<T, 2>& shape,
+                         const Volume* volume, const PointSet& sources, const PointSet& receivers,
+                         std::int64_t steps) {
+  StreamShot one;
+  one.sources = &sources;
+  one.receivers = &receivers;
+  one.amplitudes = wave::wavelet_series<T, Memory>(exec, whole.plan().wavelet, steps, 1);
+  for (int f = 0; f < shape.fields; ++f) {
+    wave::Storage<const T, Memory> factors;
+    if (rank() == 0) {
+      factors = volume->source_factors(exec, sources, f);
+    }
+    one.factors[f] = stream::share_factors<T, Memory>(all, exec, factors);
+  }
+  if (shape.pressure_factors) {
+    wave::Storage<const T, Memory> factors;
+    if (rank() == 0) {
+      factors = receivers.point_factors(exec, shape.layout, volume->pressure_factors());
+    }
+    one.pressure = stream::share_factors<T, Memory>(all, exec, factors);
+  }
+  one.factor = wave::kernel::source_factor<T>(whole.propagator().scheme().grid());
+  one.rows = steps + 1;
+  one.gather = wave::PointSeries<T, Memory>("gather", one.rows, receivers.count());
+  return one;
+}
+
+/// Expects the gather and the last wavefield of a volume to have the bits of the complete grid.
+void expect_results_of(const Instance<Memory>& exec, Modelling& whole,
+                       const wave::ShotResult<T, 2, Memory>& expected, const StreamShot& one,
+                       const Volume& volume, const std::string& what) {
+  double largest = 0.0;
+  for (std::size_t row = 0; row < one.gather.extent(0); ++row) {
+    for (std::size_t r = 0; r < one.gather.extent(1); ++r) {
+      EXPECT_EQ(one.gather(row, r), expected.traces(r, row)) << what << ", row " << row;
+      largest = std::max(largest, std::fabs(static_cast<double>(one.gather(row, r))));
+    }
+  }
+  EXPECT_GT(largest, 0.0);
+  const auto& scheme = whole.propagator().scheme();
+  const Box<2> box = whole_box(scheme.grid());
+  for (int f = 0; f < stream::VolumeShape<T, 2>(scheme).fields; ++f) {
+    std::vector<T> values(static_cast<std::size_t>(box.size()));
+    volume.copy_out(f, box, values.data());
+    EXPECT_EQ(std::vector<double>(values.begin(), values.end()),
+              (nodes_of<T, 2, Memory>(exec, whole.wavefield().layout, whole.wavefield().now[f])))
+        << what;
+  }
+}
+
 void expect_the_same_bits(const Kind& kind, const Boundaries<2>& faces, std::int64_t block,
                           std::int64_t updates) {
   const Instance<Memory> exec{Kokkos::DefaultHostExecutionSpace()};
@@ -37,55 +127,15 @@ void expect_the_same_bits(const Kind& kind, const Boundaries<2>& faces, std::int
   const auto expected = whole.shot(exec, shot);
 
   const auto& scheme = whole.propagator().scheme();
+  const PointSet sources = whole.sources(exec, shot), receivers = whole.receivers(exec, shot);
+  const stream::Schedule schedule =
+      schedule_of_ranks(whole, expected.steps, receivers.planes(), block, updates);
   const stream::VolumeShape<T, 2> volume_shape(scheme);
-  const wave::PointSet<T, 2, Memory> sources = whole.sources(exec, shot);
-  const wave::PointSet<T, 2, Memory> receivers = whole.receivers(exec, shot);
-  stream::StreamShape shape;
-  shape.planes = scheme.grid().extents[0];
-  shape.steps = expected.steps;
-  shape.halo = scheme.order() / 2;
-  shape.reach = scheme.reach(0);
-  shape.point_planes = receivers.planes();
-  shape.block = block;
-  shape.updates = updates;
-  shape.devices = ranks();
-  const stream::Schedule schedule(shape);
   stream::Pipeline<T, 2, Memory> pipeline(exec, scheme, volume_shape, schedule, rank(), false);
-
-  std::unique_ptr<stream::HostVolume<T, 2>> volume;
-  if (rank() == 0) {
-    stream::VolumeOptions volume_options;
-    volume_options.sources = all_planes(scheme.grid());
-    volume = std::make_unique<stream::HostVolume<T, 2>>(scheme, volume_options);
-    auto tapered = model;
-    if (whole.plan().source_taper > 0.0) {
-      tapered.delta = wave::taper_delta<T, 2, Memory>(exec, grid, model, shot.sources,
-                                                      whole.plan().source_taper);
-    }
-    volume->load<Memory>(exec, scheme, grid, tapered, whole.plan().random);
-  }
+  const std::unique_ptr<Volume> volume = volume_of_rank(exec, whole, model, shot.sources);
   stream::MpiRanks all(MPI_COMM_WORLD);
-  stream::StreamShot<T, 2, Memory> one;
-  one.sources = &sources;
-  one.receivers = &receivers;
-  one.amplitudes = wave::wavelet_series<T, Memory>(exec, whole.plan().wavelet, shape.steps, 1);
-  for (int f = 0; f < volume_shape.fields; ++f) {
-    wave::Storage<const T, Memory> factors;
-    if (rank() == 0) {
-      factors = volume->source_factors(exec, sources, f);
-    }
-    one.factors[f] = stream::share_factors<T, Memory>(all, exec, factors);
-  }
-  if (volume_shape.pressure_factors) {
-    wave::Storage<const T, Memory> factors;
-    if (rank() == 0) {
-      factors = receivers.point_factors(exec, volume_shape.layout, volume->pressure_factors());
-    }
-    one.pressure = stream::share_factors<T, Memory>(all, exec, factors);
-  }
-  one.factor = wave::kernel::source_factor<T>(scheme.grid());
-  one.rows = shape.steps + 1;
-  one.gather = wave::PointSeries<T, Memory>("gather", one.rows, receivers.count());
+  const StreamShot one = shot_of_ranks(all, exec, whole, volume_shape, volume.get(), sources,
+                                       receivers, expected.steps);
   pipeline.begin(schedule, one);
   const stream::StreamReport report =
       stream::run_stream_ranks<T, 2, Memory>(all, schedule, pipeline, volume.get());
@@ -95,24 +145,9 @@ void expect_the_same_bits(const Kind& kind, const Boundaries<2>& faces, std::int
   mpi::reduce_to_root(MPI_COMM_WORLD, one.gather.data(),
                       static_cast<std::int64_t>(one.gather.size()));
   if (rank() != 0) return;
-  const std::string what = concat(kind.name(), ", ", to_string(faces.lower[0].kind), ", block ",
-                                  block, ", updates ", updates);
-  double largest = 0.0;
-  for (std::size_t row = 0; row < one.gather.extent(0); ++row) {
-    for (std::size_t r = 0; r < one.gather.extent(1); ++r) {
-      EXPECT_EQ(one.gather(row, r), expected.traces(r, row)) << what << ", row " << row;
-      largest = std::max(largest, std::fabs(static_cast<double>(one.gather(row, r))));
-    }
-  }
-  EXPECT_GT(largest, 0.0);
-  const Box<2> box = whole_box(scheme.grid());
-  for (int f = 0; f < volume_shape.fields; ++f) {
-    std::vector<T> values(static_cast<std::size_t>(box.size()));
-    volume->copy_out(f, box, values.data());
-    EXPECT_EQ(std::vector<double>(values.begin(), values.end()),
-              (nodes_of<T, 2, Memory>(exec, whole.wavefield().layout, whole.wavefield().now[f])))
-        << what;
-  }
+  expect_results_of(exec, whole, expected, one, *volume,
+                    concat(kind.name(), ", ", to_string(faces.lower[0].kind), ", block ", block,
+                           ", updates ", updates));
 }
 
 TEST(StreamOfRanks, HasTheBitsOfTheWholeGrid) {

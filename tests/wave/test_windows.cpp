@@ -98,35 +98,24 @@ std::vector<T> planes_of_field(const Instance<Memory>& exec, const Layout<Dim>& 
   return result;
 }
 
-// Windows at any planes, which copy planes from their neighbours after every step, give the bits of
-// the complete grid. They step boxes in any order, inject sources and record receivers.
-template <class T, int Dim, class Memory>
-void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kind, int order,
-                                   const Boundaries<Dim>& faces) {
-  const Grid<Dim> grid = window_grid<Dim>();
-  const auto model = random_model<T, Dim, Memory>(exec, grid, kind.medium, 5);
-  PropagatorOptions<Dim> options;
-  options.order = order;
-  options.boundaries = faces;
-  options.equations = kind.equations;
-  const auto whole = make_propagator(exec, grid, model, options);
-  const Scheme<T, Dim, Memory>& scheme = whole.scheme();
-  const int reach = scheme.reach(0);
-  auto expected = whole.make_wavefield(exec);
-  set_random(exec, expected, 8);
-
-  // points anywhere, some between planes that are separated by a cut
-  std::mt19937 random(3);
+/// Returns points anywhere, some between planes that are separated by a cut.
+template <int Dim>
+Points<Dim> points_anywhere(std::mt19937& random, const Grid<Dim>& grid) {
   Points<Dim> positions;
   for (int p = 0; p < 9; ++p) {
     moho::Point<Dim> point{};
     for (int d = 0; d < Dim; ++d) point[d] = uniform(random, 40.0, 0.95 * grid.upper(d));
     positions.push_back(point);
   }
-  const PointSet<T, Dim, Memory> points(exec, grid, scheme.layout(), positions);
-  // planes that steps and points read in addition to the window's own
-  const int beside = std::max(reach, points.planes() - 1);
+  return positions;
+}
 
+/// Divides the grid into four windows of planes, each with the state of a complete wavefield.
+/// \param beside planes on both sides that a window holds in addition to its own
+template <class T, int Dim, class Memory>
+std::vector<Window<T, Dim, Memory>> make_windows(
+    const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme, const Grid<Dim>& grid,
+    const Model<T, Dim, Memory>& model, const Wavefield<T, Dim, Memory>& whole, int beside) {
   std::vector<Window<T, Dim, Memory>> windows;
   const std::int64_t cuts[] = {0, 17, 18, 40, grid.extents[0]};
   for (int w = 0; w < 4; ++w) {
@@ -141,15 +130,68 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
       window.medium.load(exec, scheme, part_of(exec, grid, model, slab), slab);
     }
     window.field = moho::wave::make_wavefield(exec, scheme, held);
-    copy_planes(exec, scheme, expected, window.field, held);
+    copy_planes(exec, scheme, whole, window.field, held);
     windows.push_back(window);
   }
+  return windows;
+}
+
+/// Steps the own planes of a window in two boxes, the upper one first.
+template <class T, int Dim, class Memory>
+void step_in_boxes(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                   const Grid<Dim>& grid, const Window<T, Dim, Memory>& window) {
+  Box<Dim> low = moho::whole_box(grid), high = low;
+  low.lower[0] = window.own.begin;
+  high.upper[0] = window.own.end;
+  low.upper[0] = high.lower[0] = (window.own.begin + window.own.end) / 2;
+  step(exec, scheme, window.medium, window.field, high);
+  step(exec, scheme, window.medium, window.field, low);
+}
+
+/// Copies to every window the planes next to its own from the windows that step them.
+template <class T, int Dim, class Memory>
+void exchange_planes(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                     std::vector<Window<T, Dim, Memory>>& windows, int beside) {
+  for (auto& to : windows) {
+    for (const auto& from : windows) {
+      const PlaneRange lower =
+          intersection(from.own, PlaneRange{to.own.begin - beside, to.own.begin});
+      const PlaneRange upper = intersection(from.own, PlaneRange{to.own.end, to.own.end + beside});
+      for (const PlaneRange& planes : {lower, upper}) {
+        if (!planes.empty()) copy_planes(exec, scheme, from.field, to.field, planes);
+      }
+    }
+  }
+}
+
+// Windows at any planes, which copy planes from their neighbours after every step, give the bits of
+// the complete grid. They step boxes in any order, inject sources and record receivers.
+template <class T, int Dim, class Memory>
+void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kind, int order,
+                                   const Boundaries<Dim>& faces) {
+  const Grid<Dim> grid = window_grid<Dim>();
+  const auto model = random_model<T, Dim, Memory>(exec, grid, kind.medium, 5);
+  PropagatorOptions<Dim> options;
+  options.order = order;
+  options.boundaries = faces;
+  options.equations = kind.equations;
+  const auto whole = make_propagator(exec, grid, model, options);
+  const Scheme<T, Dim, Memory>& scheme = whole.scheme();
+  auto expected = whole.make_wavefield(exec);
+  set_random(exec, expected, 8);
+
+  std::mt19937 random(3);
+  const PointSet<T, Dim, Memory> points(exec, grid, scheme.layout(), points_anywhere(random, grid));
+  // planes that steps and points read in addition to the window's own
+  const int beside = std::max<int>(scheme.reach(0), points.planes() - 1);
+  auto windows = make_windows(exec, scheme, grid, model, expected, beside);
 
   constexpr int steps = 5;
-  std::vector<T> amplitudes(steps * positions.size());
+  const auto count = static_cast<std::size_t>(points.count());
+  std::vector<T> amplitudes(steps * count);
   for (T& value : amplitudes) value = static_cast<T>(uniform(random, -1.0, 1.0));
   const auto flat = moho::upload(exec, amplitudes, "amplitudes");
-  const moho::wave::PointSeries<const T, Memory> series(flat.data(), steps, positions.size());
+  const moho::wave::PointSeries<const T, Memory> series(flat.data(), steps, count);
   const auto make_gather = [&] {
     const auto gather =
         moho::allocate<moho::wave::PointSeries<T, Memory>>(exec, "gather", steps, points.count());
@@ -168,31 +210,14 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
 
     for (const auto& window : windows) {
       points.record(exec, window.field.layout, window.own, window.field.now[0], in_windows, n);
-      // two boxes, the upper one first
-      Box<Dim> low = moho::whole_box(grid), high = low;
-      low.lower[0] = window.own.begin;
-      high.upper[0] = window.own.end;
-      low.upper[0] = high.lower[0] = (window.own.begin + window.own.end) / 2;
-      step(exec, scheme, window.medium, window.field, high);
-      step(exec, scheme, window.medium, window.field, low);
+      step_in_boxes(exec, scheme, grid, window);
       for (int f = 0; f < expected.fields; ++f) {
         points.inject(exec, window.field.layout, window.own, window.field.next[f], series, n,
                       window.medium.source_scale(f));
       }
     }
     for (auto& window : windows) window.field.advance();
-    // every window copies the planes next to its own from the windows that step them
-    for (auto& to : windows) {
-      for (const auto& from : windows) {
-        const PlaneRange lower =
-            intersection(from.own, PlaneRange{to.own.begin - beside, to.own.begin});
-        const PlaneRange upper =
-            intersection(from.own, PlaneRange{to.own.end, to.own.end + beside});
-        for (const PlaneRange& planes : {lower, upper}) {
-          if (!planes.empty()) copy_planes(exec, scheme, from.field, to.field, planes);
-        }
-      }
-    }
+    exchange_planes(exec, scheme, windows, beside);
   }
   const std::string what = moho::concat(kind.name(), ", order ", order, ", ",
                                         to_string(faces.lower[0].kind), ", ", Dim, "D");
