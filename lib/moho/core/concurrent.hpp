@@ -20,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,11 @@ std::vector<Instance<Memory>> concurrent_instances(const Instance<Memory>& exec,
 /// Largest number of results that are being computed or wait to be delivered in order.
 constexpr int max_pending_results(int workers) { return workers > 1 ? 2 * workers : 1; }
 
+namespace detail {
+template <class Result, class Next, class Work, class Done>
+class OrderedTasks;
+}
+
 /// Access of workers to the thread that called run_concurrently().
 class CallingThread {
  public:
@@ -85,6 +91,8 @@ class CallingThread {
   };
   template <class Result, class Next, class Work, class Done>
   friend void run_concurrently(int workers, Next&& next, const Work& work, const Done& done);
+  template <class Result, class Next, class Work, class Done>
+  friend class detail::OrderedTasks;
 
   bool m_alone = false;
   std::mutex m_mutex;
@@ -93,6 +101,144 @@ class CallingThread {
   std::condition_variable m_given;     // wakes workers without a task
   std::deque<Request*> m_requests;
 };
+
+namespace detail {
+
+/// Tasks of run_concurrently() with several workers: threads, tasks that no worker has started, and
+/// results that wait for earlier ones.
+template <class Result, class Next, class Work, class Done>
+class OrderedTasks {
+ public:
+  /// The functions must outlive the object.
+  OrderedTasks(int workers, Next& next, const Work& work, const Done& done)
+      : m_workers(workers), m_next(next), m_work(work), m_done(done) {}
+
+  /// Processes all tasks. \throws the first exception of the functions, after all threads have
+  /// ended
+  void run() {
+    std::vector<std::thread> threads;
+    std::unique_lock lock(m_caller.m_mutex);
+    try {
+      for (int n = 0; n < m_workers; ++n) threads.emplace_back([this, n] { carry_out(n); });
+    } catch (...) {  // the system cannot create another thread
+      m_failure = std::current_exception();
+    }
+    for (;;) {
+      if (answer_request(lock) || deliver_result(lock) || give_task(lock)) continue;
+      if (is_over(threads.size())) break;
+      m_caller.m_event.wait(lock);
+    }
+    m_given.clear();
+    m_over = true;
+    m_caller.m_given.notify_all();
+    lock.unlock();
+    for (std::thread& thread : threads) thread.join();
+    if (m_failure) std::rethrow_exception(m_failure);
+  }
+
+ private:
+  struct Piece {
+    std::size_t turn, number;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  // Takes and computes tasks, on a worker's thread.
+  void carry_out(int worker) {
+    for (;;) {
+      Lock lock(m_caller.m_mutex);
+      ++m_idle;
+      m_caller.m_event.notify_all();
+      m_caller.m_given.wait(lock, [&] { return m_over || !m_given.empty(); });
+      --m_idle;
+      if (m_given.empty()) return;
+      const Piece piece = m_given.front();
+      m_given.pop_front();
+      lock.unlock();
+      try {
+        Result result = m_work(worker, piece.number, m_caller);
+        lock.lock();
+        m_ends.emplace(piece.turn, std::make_pair(piece, std::move(result)));
+      } catch (...) {
+        if (!lock.owns_lock()) lock.lock();
+        m_end_of_done = m_failure ? std::min(m_end_of_done, piece.turn) : piece.turn;
+        if (!m_failure) m_failure = std::current_exception();
+      }
+      m_caller.m_event.notify_all();
+    }
+  }
+
+  // Calls a function of the caller without the lock, and returns its exception.
+  template <class Function>
+  static std::exception_ptr guarded(Lock& lock, const Function& function) {
+    lock.unlock();
+    std::exception_ptr thrown;
+    try {
+      function();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    lock.lock();
+    return thrown;
+  }
+
+  // The next three carry out what is due on the calling thread; false if nothing is.
+  bool answer_request(Lock& lock) {
+    if (m_caller.m_requests.empty()) return false;
+    CallingThread::Request& request = *m_caller.m_requests.front();
+    m_caller.m_requests.pop_front();
+    request.failure = guarded(lock, *request.function);
+    request.done = true;
+    m_caller.m_answered.notify_all();
+    return true;
+  }
+  bool deliver_result(Lock& lock) {
+    if (m_failure && m_finished >= m_end_of_done) return false;
+    if (m_ends.count(m_finished) == 0) return false;
+    auto end = std::move(m_ends.at(m_finished));
+    m_ends.erase(m_finished++);
+    const auto thrown = guarded(lock, [&] { m_done(end.first.number, std::move(end.second)); });
+    if (thrown) m_end_of_done = 0;
+    if (thrown && !m_failure) m_failure = thrown;
+    return true;
+  }
+  bool give_task(Lock& lock) {
+    if (!m_more || m_failure || m_idle <= static_cast<int>(m_given.size())) return false;
+    if (m_turns - m_finished >= static_cast<std::size_t>(max_pending_results(m_workers))) {
+      return false;
+    }
+    std::optional<std::size_t> piece;
+    const auto thrown = guarded(lock, [&] { piece = m_next(); });
+    if (thrown && !m_failure) m_failure = thrown;
+    m_more = piece.has_value();
+    if (piece && !m_failure) {
+      m_given.push_back({m_turns++, *piece});
+      m_caller.m_given.notify_one();
+    }
+    return true;
+  }
+
+  // Returns true if all threads are idle, and nothing is left to do.
+  bool is_over(std::size_t threads) const {
+    return m_idle == static_cast<int>(threads) && (m_failure || m_given.empty()) &&
+           (m_failure || !m_more) && (m_failure || m_finished == m_turns);
+  }
+
+  const int m_workers;
+  Next& m_next;
+  const Work& m_work;
+  const Done& m_done;
+  CallingThread m_caller;
+  std::deque<Piece> m_given;  // tasks that no worker has started
+  // results by position in the order of next()
+  std::map<std::size_t, std::pair<Piece, Result>> m_ends;
+  std::exception_ptr m_failure;
+  std::size_t m_end_of_done = 0;  // with a failure: results before this turn are delivered
+  std::size_t m_turns = 0, m_finished = 0;  // tasks returned by next(), and tasks done
+  bool m_more = true, m_over = false;
+  int m_idle = 0;
+};
+
+}  // namespace detail
 
 /// \brief Processes numbered tasks, `workers` of them concurrently.
 ///
@@ -108,101 +254,14 @@ class CallingThread {
 /// tasks before one whose work() failed are delivered first
 template <class Result, class Next, class Work, class Done>
 void run_concurrently(int workers, Next&& next, const Work& work, const Done& done) {
-  CallingThread caller;
   if (workers <= 1) {
+    CallingThread caller;
     caller.m_alone = true;
     while (const std::optional<std::size_t> piece = next()) done(*piece, work(0, *piece, caller));
     return;
   }
-  struct Piece {
-    std::size_t turn, number;
-  };
-  std::deque<Piece> given;  // tasks that no worker has started
-  // results by position in the order of next()
-  std::map<std::size_t, std::pair<Piece, Result>> ends;
-  std::exception_ptr failure;
-  std::size_t end_of_done = 0;  // with a failure: results before this turn are delivered
-  bool over = false;
-  int idle = 0;
-  const auto carry_out = [&](int worker) {
-    for (;;) {
-      std::unique_lock lock(caller.m_mutex);
-      ++idle;
-      caller.m_event.notify_all();
-      caller.m_given.wait(lock, [&] { return over || !given.empty(); });
-      --idle;
-      if (given.empty()) return;
-      const Piece piece = given.front();
-      given.pop_front();
-      lock.unlock();
-      try {
-        Result result = work(worker, piece.number, caller);
-        lock.lock();
-        ends.emplace(piece.turn, std::make_pair(piece, std::move(result)));
-      } catch (...) {
-        if (!lock.owns_lock()) lock.lock();
-        end_of_done = failure ? std::min(end_of_done, piece.turn) : piece.turn;
-        if (!failure) failure = std::current_exception();
-      }
-      caller.m_event.notify_all();
-    }
-  };
-  std::vector<std::thread> threads;
-  std::size_t turns = 0, finished = 0;  // tasks returned by next(), and tasks done
-  bool more = true;
-  std::unique_lock lock(caller.m_mutex);
-  const auto guarded = [&](const auto& function) {
-    lock.unlock();
-    std::exception_ptr thrown;
-    try {
-      function();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    lock.lock();
-    return thrown;
-  };
-  try {
-    for (int n = 0; n < workers; ++n) threads.emplace_back(carry_out, n);
-  } catch (...) {  // the system cannot create another thread
-    failure = std::current_exception();
-  }
-  for (;;) {
-    if (!caller.m_requests.empty()) {
-      CallingThread::Request& request = *caller.m_requests.front();
-      caller.m_requests.pop_front();
-      request.failure = guarded(*request.function);
-      request.done = true;
-      caller.m_answered.notify_all();
-    } else if ((!failure || finished < end_of_done) && ends.count(finished) > 0) {
-      auto end = std::move(ends.at(finished));
-      ends.erase(finished++);
-      const auto thrown = guarded([&] { done(end.first.number, std::move(end.second)); });
-      if (thrown) end_of_done = 0;
-      if (thrown && !failure) failure = thrown;
-    } else if (more && !failure && idle > static_cast<int>(given.size()) &&
-               turns - finished < static_cast<std::size_t>(max_pending_results(workers))) {
-      std::optional<std::size_t> piece;
-      const auto thrown = guarded([&] { piece = next(); });
-      if (thrown && !failure) failure = thrown;
-      more = piece.has_value();
-      if (piece && !failure) {
-        given.push_back({turns++, *piece});
-        caller.m_given.notify_one();
-      }
-    } else if (idle == static_cast<int>(threads.size()) && (failure || given.empty()) &&
-               (failure || !more) && (failure || finished == turns)) {
-      break;
-    } else {
-      caller.m_event.wait(lock);
-    }
-  }
-  given.clear();
-  over = true;
-  caller.m_given.notify_all();
-  lock.unlock();
-  for (std::thread& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
+  detail::OrderedTasks<Result, std::remove_reference_t<Next>, Work, Done>(workers, next, work, done)
+      .run();
 }
 
 }  // namespace moho

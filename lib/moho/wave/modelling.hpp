@@ -280,31 +280,16 @@ void Modelling<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
   if (m_extended.vp.data() != nullptr) m_extended = extended;
 }
 
-template <class T, int Dim, class Memory>
-ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
-                                  const Model<T, Dim, Memory>& model, const Boundaries<Dim>& faces,
-                                  const WaveletAt& wavelet, const ModellingOptions<Dim>& options,
-                                  bool releases) {
-  const Instance<Memory>& exec = instance;
-  ModellingPlan<Dim> plan;
-  plan.faces = faces;
-  plan.grid = extended_grid(grid, faces);
-  plan.medium = model.medium();
-  exec.check_stop();
-  const ModelRange range = check_model<T, Dim, Memory>(exec, grid, model);
-  exec.check_stop();
-  detail::with_argument("boundary", [&] { check_boundaries(plan.grid, plan.faces, plan.medium); });
-  plan.limits =
-      limits_of<T, Dim, Memory>(exec, grid, model, options.order, options.equations, options.sigma);
-  if (options.time.dt > 0.0)
-    detail::with_argument("dt", [&] { check_dt(options.time.dt, plan.limits); });
-  plan.time = make_time_plan(options.time, plan.limits.largest_dt,
-                             static_cast<double>(grid.size()) * sizeof(T));
-  detail::with_argument("dt", [&] { check_dt(plan.time.dt, plan.limits); });
-  detail::with_argument("wavelet", [&] {
+namespace detail {
+
+// Sets the wavelet at the time step of a plan, its highest frequency and its peak, and checks them.
+template <int Dim>
+void plan_wavelet(const Grid<Dim>& grid, const WaveletAt& wavelet, int order,
+                  ModellingPlan<Dim>& plan) {
+  with_argument("wavelet", [&] {
     plan.wavelet = wavelet(plan.time.dt);
     plan.frequency = highest_frequency(plan.wavelet, plan.time.dt);
-    check_dispersion(grid, plan.limits, options.order, plan.frequency);
+    check_dispersion(grid, plan.limits, order, plan.frequency);
   });
   if (plan.frequency > 0.5 / plan.time.interval) {
     throw InputError(concat("interval is ", plan.time.interval, " s (allowed: at most ",
@@ -315,26 +300,31 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
       std::max_element(plan.wavelet.begin(), plan.wavelet.end(),
                        [](double a, double b) { return std::fabs(a) < std::fabs(b); });
   plan.peak_time = static_cast<double>(largest - plan.wavelet.begin()) * plan.time.dt;
+}
+
+// Sets the nodes per wavelength, and random layers that stay as fast as the grid can sample.
+template <int Dim>
+void plan_sampling(const Grid<Dim>& grid, const ModelRange& range,
+                   const ModellingOptions<Dim>& options, ModellingPlan<Dim>& plan) {
   double spacing = 0.0;
   for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
   plan.nodes_per_wave = plan.limits.min_velocity / (plan.frequency * spacing);
   plan.nodes_per_wave_wanted = required_points_per_wavelength(options.order);
-  plan.source_taper =
-      detail::taper_radius<T, Dim, Memory>(exec, grid, model, options, plan.frequency);
-
-  // random layers stay as fast as the grid can sample; in some directions waves are slower than
-  // along the axis
   plan.random.seed = options.seed;
+  // in some directions waves are slower than along the axis
   const double slowing = std::min({range.epsilon.least, range.delta.least, 0.0});
   plan.random.floor = 1.001 * plan.nodes_per_wave_wanted * plan.frequency * spacing /
                       std::sqrt(1.0 + 2.0 * slowing);
+}
 
-  const auto stencil = stencil_of(plan.medium, options.equations);
-  const bool rounds =
-      stores_codes<T, Dim, Memory>(options.parameters, stencil, plan.limits, plan.time.dt);
-  plan.parameter_bits = rounds ? 16 : 8 * static_cast<int>(sizeof(T));
+// Returns the shape of the memory of a plan with one shot.
+template <class T, int Dim, class Memory>
+MemoryShape<Dim> memory_shape(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                              const Model<T, Dim, Memory>& model,
+                              const ModellingOptions<Dim>& options, bool releases, bool coded,
+                              const ModellingPlan<Dim>& plan) {
   MemoryShape<Dim> shape;
-  shape.coded = rounds && detail::has_coded_kernels<T, Dim, Memory>();
+  shape.coded = coded;
   shape.on_host = is_host_memory<Memory>;
   shape.grid = grid;
   shape.faces = plan.faces;
@@ -348,11 +338,19 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   shape.keep_model = options.keep_model;
   shape.receivers = options.receivers;
   shape.gathers_wait = options.gathers_wait;
-  shape.rows = plan.time.steps + 2 * detail::resampling_radius;
+  shape.rows = plan.time.steps + 2 * resampling_radius;
   shape.samples = plan.time.samples;
   shape.snapshots = plan.time.snapshot_every > 0;
-  shape.packed_axis =
-      stencil == kernel::Stencil::tti && detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
+  shape.packed_axis = stencil_of(plan.medium, options.equations) == kernel::Stencil::tti &&
+                      has_axis_ring<T, Dim, Memory>(exec, options.order);
+  return shape;
+}
+
+// Chooses how many shots run concurrently, as many as fit if options leave the number open, and
+// sets the memory of the plan. \throws MemoryError if one shot does not fit
+template <class T, int Dim, class Memory>
+void plan_concurrent_shots(const Instance<Memory>& exec, const ModellingOptions<Dim>& options,
+                           MemoryShape<Dim> shape, ModellingPlan<Dim>& plan) {
   const bool unchecked = options.memory == std::numeric_limits<std::size_t>::max();
   const std::size_t allowed = unchecked ? options.memory : memory_budget(exec, options.memory);
   // the model is already allocated
@@ -382,7 +380,45 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
     --plan.concurrent_shots;
     estimate();
   }
-  if (more() > allowed) throw detail::too_much_memory(plan, options, allowed);
+  if (more() > allowed) throw too_much_memory(plan, options, allowed);
+}
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
+                                  const Model<T, Dim, Memory>& model, const Boundaries<Dim>& faces,
+                                  const WaveletAt& wavelet, const ModellingOptions<Dim>& options,
+                                  bool releases) {
+  const Instance<Memory>& exec = instance;
+  ModellingPlan<Dim> plan;
+  plan.faces = faces;
+  plan.grid = extended_grid(grid, faces);
+  plan.medium = model.medium();
+  exec.check_stop();
+  const ModelRange range = check_model<T, Dim, Memory>(exec, grid, model);
+  exec.check_stop();
+  detail::with_argument("boundary", [&] { check_boundaries(plan.grid, plan.faces, plan.medium); });
+  plan.limits =
+      limits_of<T, Dim, Memory>(exec, grid, model, options.order, options.equations, options.sigma);
+  if (options.time.dt > 0.0)
+    detail::with_argument("dt", [&] { check_dt(options.time.dt, plan.limits); });
+  plan.time = make_time_plan(options.time, plan.limits.largest_dt,
+                             static_cast<double>(grid.size()) * sizeof(T));
+  detail::with_argument("dt", [&] { check_dt(plan.time.dt, plan.limits); });
+  detail::plan_wavelet(grid, wavelet, options.order, plan);
+  detail::plan_sampling(grid, range, options, plan);
+  plan.source_taper =
+      detail::taper_radius<T, Dim, Memory>(exec, grid, model, options, plan.frequency);
+
+  const bool rounds = stores_codes<T, Dim, Memory>(
+      options.parameters, stencil_of(plan.medium, options.equations), plan.limits, plan.time.dt);
+  plan.parameter_bits = rounds ? 16 : 8 * static_cast<int>(sizeof(T));
+  const bool coded = rounds && detail::has_coded_kernels<T, Dim, Memory>();
+  detail::plan_concurrent_shots<T, Dim, Memory>(
+      exec, options,
+      detail::memory_shape<T, Dim, Memory>(exec, grid, model, options, releases, coded, plan),
+      plan);
   return plan;
 }
 

@@ -257,6 +257,15 @@ class PointSet {
     }
     return series.data() + step * static_cast<std::int64_t>(series.stride(0));
   }
+  using AxisWeights = std::array<SincWeights, Dim>;
+  // Parts of the constructor: checks of the arguments, the nodes of each point with its weights
+  // along the axes, and the points of each node.
+  void check_points(const Grid<Dim>& grid, const PointOptions<Dim>& options) const;
+  std::vector<AxisWeights> place_windows(const Grid<Dim>& grid, const PointOptions<Dim>& options,
+                                         std::vector<detail::Window<Dim>>& windows);
+  void list_points_by_node(const InstanceOf<Memory>& exec,
+                           const std::vector<detail::Window<Dim>>& windows,
+                           const std::vector<T>& weights);
   void check_window(const Layout<Dim>& layout, const PlaneRange& planes) const;
   void set_field(const Layout<Dim>& layout, const Storage<T, Memory>& field,
                  detail::Inject<T>& kernel) const {
@@ -308,35 +317,54 @@ PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Di
       m_layout(layout),
       m_recorded(options.recorded.empty() ? layout.window : options.recorded),
       m_injects(options.injects) {
+  check_points(grid, options);
+  m_count = static_cast<std::int64_t>(positions.size());
+  if (m_count == 0) return;
+  std::vector<detail::Window<Dim>> windows(positions.size());
+  const auto axes = place_windows(grid, options, windows);
+  const auto weights = detail::weights_by_axis<T, Dim>(axes, m_points.width);
+  m_windows = upload(exec, windows, "moho::wave::point_windows");
+  m_factors = upload(exec, weights, "moho::wave::point_weights");
+  m_points.windows = m_windows.data();
+  m_points.weights = m_factors.data();
+  m_points.strides = layout.strides;
+  if (m_injects) list_points_by_node(exec, windows, weights);
+}
+
+template <class T, int Dim, class Memory>
+void PointSet<T, Dim, Memory>::check_points(const Grid<Dim>& grid,
+                                            const PointOptions<Dim>& options) const {
   grid.check();
   check_sinc_radius(options.radius);
   for (int d = 0; d < Dim; ++d) {
-    if (layout.extents[d] == grid.extents[d]) continue;
-    throw InputError(concat("layout: it has ", layout.extents[d], " nodes along ",
+    if (m_layout.extents[d] == grid.extents[d]) continue;
+    throw InputError(concat("layout: it has ", m_layout.extents[d], " nodes along ",
                             axis_name<Dim>(d), " (allowed: ", grid.extents[d],
                             ", those of the grid): make it with moho::wave::make_layout"));
   }
-  if (positions.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-    throw InputError(concat(options.name, "s: there are ", positions.size(),
+  if (m_positions.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+    throw InputError(concat(options.name, "s: there are ", m_positions.size(),
                             " (allowed: up to 2147483647): divide them among several sets"));
   }
-  check_positions(grid, positions, options.name, options.interior);
-  m_count = static_cast<std::int64_t>(positions.size());
-  if (m_count == 0) return;
+  check_positions(grid, m_positions, options.name, options.interior);
+}
 
-  // weights along the axes
-  std::vector<std::array<SincWeights, Dim>> axes(positions.size());
-  std::vector<detail::Window<Dim>> windows(positions.size());
+template <class T, int Dim, class Memory>
+auto PointSet<T, Dim, Memory>::place_windows(const Grid<Dim>& grid,
+                                             const PointOptions<Dim>& options,
+                                             std::vector<detail::Window<Dim>>& windows)
+    -> std::vector<AxisWeights> {
+  std::vector<AxisWeights> axes(m_positions.size());
   int width = 1;
-  for (std::size_t p = 0; p < positions.size(); ++p) {
-    const Point<Dim> q = grid.to_index_space(positions[p]);
+  for (std::size_t p = 0; p < m_positions.size(); ++p) {
+    const Point<Dim> q = grid.to_index_space(m_positions[p]);
     Index<Dim> first{};
     std::int64_t nodes = 1;
     for (int d = 0; d < Dim; ++d) {
       const SincWeights weights = detail::weights_on_axis(
           q[d], options.radius, grid.extents[d], options.free_lower[d], options.free_upper[d]);
       if (weights.count == 0) {
-        throw InputError(concat(options.name, " ", p + 1, ": ", format_point(positions[p]),
+        throw InputError(concat(options.name, " ", p + 1, ": ", format_point(m_positions[p]),
                                 " is on the free surface, where the field is zero (allowed: "
                                 "positions inside of the model): move it along ",
                                 axis_name<Dim>(d), ", by one node for example"));
@@ -350,76 +378,46 @@ PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Di
       m_box.lower[d] = p == 0 ? weights.first : std::min(m_box.lower[d], weights.first);
       m_box.upper[d] = p == 0 ? end : std::max(m_box.upper[d], end);
     }
-    windows[p].element = layout.flat(first) - layout.offset;
+    windows[p].element = m_layout.flat(first) - m_layout.offset;
     m_last.push_back(first[0] + windows[p].count[0] - 1);
     m_planes = std::max(m_planes, windows[p].count[0]);
     m_weights += nodes;
     m_each = std::max(m_each, nodes);
   }
-  const std::size_t per_point = static_cast<std::size_t>(Dim * width);
-  std::vector<T> weights(positions.size() * per_point, T(0));
-  for (std::size_t p = 0; p < positions.size(); ++p) {
-    for (int d = 0; d < Dim; ++d) {
-      const SincWeights& axis = axes[p][static_cast<std::size_t>(d)];
-      for (int i = 0; i < axis.count; ++i) {
-        weights[p * per_point + static_cast<std::size_t>(d * width + i)] =
-            static_cast<T>(axis.weight[static_cast<std::size_t>(i)]);
-      }
-    }
-  }
-  m_windows = upload(exec, windows, "moho::wave::point_windows");
-  m_factors = upload(exec, weights, "moho::wave::point_weights");
-  m_points.windows = m_windows.data();
-  m_points.weights = m_factors.data();
-  m_points.strides = layout.strides;
   m_points.width = width;
+  return axes;
+}
 
-  // list of points for each node
+template <class T, int Dim, class Memory>
+void PointSet<T, Dim, Memory>::list_points_by_node(const InstanceOf<Memory>& exec,
+                                                   const std::vector<detail::Window<Dim>>& windows,
+                                                   const std::vector<T>& weights) {
+  const std::vector<detail::Share<T>> shares =
+      detail::shares_by_node<T, Dim>(windows, weights, m_points.width, m_layout.strides, m_weights);
   std::vector<std::int64_t> elements, starts;
   std::vector<std::int32_t> numbers;
   std::vector<T> shares_weights;
-  if (m_injects) {
-    std::vector<detail::Share<T>> shares;
-    shares.reserve(static_cast<std::size_t>(m_weights));
-    for (std::size_t p = 0; p < positions.size(); ++p) {
-      Box<Dim> box;
-      for (int d = 0; d < Dim; ++d) box.upper[d] = windows[p].count[d];
-      for (std::int64_t n = 0; n < box.size(); ++n) {
-        const Index<Dim> node = box.node(n);
-        std::int64_t element = windows[p].element;
-        Kokkos::Array<int, Dim> i{};
-        for (int d = 0; d < Dim; ++d) {
-          element += node[d] * layout.strides[d];
-          i[d] = static_cast<int>(node[d]);
-        }
-        const T weight =
-            detail::PointWeights<T, Dim>::product(weights.data() + p * per_point, width, i);
-        shares.push_back({element, static_cast<std::int32_t>(p), weight});
-      }
+  numbers.reserve(shares.size());
+  shares_weights.reserve(shares.size());
+  for (const detail::Share<T>& share : shares) {
+    if (elements.empty() || elements.back() != share.element) {
+      elements.push_back(share.element);
+      starts.push_back(static_cast<std::int64_t>(numbers.size()));
     }
-    detail::sort_shares(shares);
-    numbers.reserve(shares.size());
-    shares_weights.reserve(shares.size());
-    for (const detail::Share<T>& share : shares) {
-      if (elements.empty() || elements.back() != share.element) {
-        elements.push_back(share.element);
-        starts.push_back(static_cast<std::int64_t>(numbers.size()));
-      }
-      numbers.push_back(share.point);
-      shares_weights.push_back(share.weight);
-    }
-    starts.push_back(static_cast<std::int64_t>(numbers.size()));
-    // elements ascend, and so do their planes
-    for (std::int64_t plane = m_box.lower[0]; plane <= m_box.upper[0]; ++plane) {
-      m_plane_nodes.push_back(
-          std::lower_bound(elements.begin(), elements.end(), plane * layout.strides[0]) -
-          elements.begin());
-    }
-    m_lists.elements = upload(exec, elements, "moho::wave::point_nodes");
-    m_lists.starts = upload(exec, starts, "moho::wave::point_starts");
-    m_lists.point = upload(exec, numbers, "moho::wave::point_numbers");
-    m_lists.weight = upload(exec, shares_weights, "moho::wave::point_shares");
+    numbers.push_back(share.point);
+    shares_weights.push_back(share.weight);
   }
+  starts.push_back(static_cast<std::int64_t>(numbers.size()));
+  // elements ascend, and so do their planes
+  for (std::int64_t plane = m_box.lower[0]; plane <= m_box.upper[0]; ++plane) {
+    m_plane_nodes.push_back(
+        std::lower_bound(elements.begin(), elements.end(), plane * m_layout.strides[0]) -
+        elements.begin());
+  }
+  m_lists.elements = upload(exec, elements, "moho::wave::point_nodes");
+  m_lists.starts = upload(exec, starts, "moho::wave::point_starts");
+  m_lists.point = upload(exec, numbers, "moho::wave::point_numbers");
+  m_lists.weight = upload(exec, shares_weights, "moho::wave::point_shares");
 }
 
 template <class T, int Dim, class Memory>

@@ -9,6 +9,8 @@
 #include <moho/wave/sinc.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -285,6 +287,54 @@ void sort_shares(std::vector<Share<T>>& shares) {
     for (const Share<T>& share : shares) sorted[begin[bucket(share)]++] = share;
     shares.swap(sorted);
   }
+}
+
+/// Returns the weights of points along the axes as one list by point, axis and node.
+/// \param width length of the list of a point and an axis, filled with zeros
+template <class T, int Dim>
+std::vector<T> weights_by_axis(const std::vector<std::array<SincWeights, Dim>>& axes, int width) {
+  const std::size_t per_point = static_cast<std::size_t>(Dim * width);
+  std::vector<T> weights(axes.size() * per_point, T(0));
+  for (std::size_t p = 0; p < axes.size(); ++p) {
+    for (int d = 0; d < Dim; ++d) {
+      const SincWeights& axis = axes[p][static_cast<std::size_t>(d)];
+      for (int i = 0; i < axis.count; ++i) {
+        weights[p * per_point + static_cast<std::size_t>(d * width + i)] =
+            static_cast<T>(axis.weight[static_cast<std::size_t>(i)]);
+      }
+    }
+  }
+  return weights;
+}
+
+/// Returns the contributions of all points to the nodes of their windows, in the order of nodes.
+/// \param weights,width those of weights_by_axis()
+/// \param strides of the layout
+/// \param count number of contributions
+template <class T, int Dim>
+std::vector<Share<T>> shares_by_node(const std::vector<Window<Dim>>& windows,
+                                     const std::vector<T>& weights, int width,
+                                     const Index<Dim>& strides, std::int64_t count) {
+  const std::size_t per_point = static_cast<std::size_t>(Dim * width);
+  std::vector<Share<T>> shares;
+  shares.reserve(static_cast<std::size_t>(count));
+  for (std::size_t p = 0; p < windows.size(); ++p) {
+    Box<Dim> box;
+    for (int d = 0; d < Dim; ++d) box.upper[d] = windows[p].count[d];
+    for (std::int64_t n = 0; n < box.size(); ++n) {
+      const Index<Dim> node = box.node(n);
+      std::int64_t element = windows[p].element;
+      Kokkos::Array<int, Dim> i{};
+      for (int d = 0; d < Dim; ++d) {
+        element += node[d] * strides[d];
+        i[d] = static_cast<int>(node[d]);
+      }
+      const T weight = PointWeights<T, Dim>::product(weights.data() + p * per_point, width, i);
+      shares.push_back({element, static_cast<std::int32_t>(p), weight});
+    }
+  }
+  sort_shares(shares);
+  return shares;
 }
 
 }  // namespace moho::wave::detail
