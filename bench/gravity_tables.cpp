@@ -227,153 +227,211 @@ nlohmann::ordered_json errors_of_devices(const bench::GravityProblem& problem,
   return json;
 }
 
-int run(const Settings& settings) {
+/// One computation for each of double and single precision, with the far field expanded or by
+/// closed forms everywhere.
+template <class Value>
+struct Variants {
+  Value twofold, twofold_closed, single, single_closed;
+};
+
+/// Returns a function's value for each variant.
+template <class From, class Function>
+auto of_each(const Variants<From>& from, const Function& function) {
+  return Variants<decltype(function(from.single))>{
+      function(from.twofold), function(from.twofold_closed), function(from.single),
+      function(from.single_closed)};
+}
+
+/// References at some stations, and differences from them.
+struct Comparison {
+  std::vector<std::int64_t> rows, few;  ///< stations of the double and the long double reference
+  Field reference;                      ///< the textbook in double precision
+  double reference_seconds = 0.0, exact_seconds = 0.0;
+  std::array<double, component_count> rms_field{};
+  Variants<Errors> errors, to_exact;  ///< from the double and from the long double reference
+  Errors reference_to_exact;
+};
+
+/// The stations that are computed, as a problem, and those of them that are compared.
+struct Computed {
+  bench::GravityProblem problem;
+  std::vector<std::int64_t> rows;
+};
+
+void check(const Settings& settings) {
   if (settings.every < 1 || settings.long_double_every < settings.every ||
       settings.long_double_every % settings.every != 0) {
     throw InputError(
         concat("--every ", settings.every, " and --long-double-every ", settings.long_double_every,
                " (the first is 1 or more, the second a multiple of it): choose others"));
   }
-  bench::ProblemSize size;
-  size.prisms = settings.prisms;
-  const bench::GravityProblem problem = bench::make_problem(size);
-  if (!settings.problem.empty()) {
-    const std::filesystem::path folder = settings.problem;
-    std::filesystem::create_directories(folder);
-    io::write_npy(folder / "prisms.npy", problem.prisms.data(), {problem.prism_count(), 7});
-    io::write_npy(folder / "stations.npy", problem.stations.data(), {problem.station_count(), 3});
-    std::fprintf(stderr, "wrote %s and stations.npy\n", (folder / "prisms.npy").c_str());
-    return 0;
-  }
-  const std::vector<std::int64_t> rows = every_kth(problem.station_count(), settings.every);
-  const std::vector<std::int64_t> few =
-      every_kth(problem.station_count(), settings.long_double_every);
+}
 
-  // A device computes all stations, as in the paper; a host only those that are compared.
-  const bool host = bench::on_host(settings.space);
-  bench::GravityProblem computed = problem;
-  std::vector<std::int64_t> computed_rows = rows;
-  if (host) {
-    computed.stations.clear();
-    computed_rows.clear();
-    for (const std::int64_t row : rows) {
-      const auto at = problem.stations.begin() + static_cast<std::ptrdiff_t>(3 * row);
-      computed.stations.insert(computed.stations.end(), at, at + 3);
-      computed_rows.push_back(static_cast<std::int64_t>(computed_rows.size()));
-    }
-  }
-  const Timed twofold = compute(computed, settings, false, -1.0, computed_rows);
-  const Timed twofold_closed = compute(computed, settings, false, 0.0, computed_rows);
-  const Timed single = compute(computed, settings, true, -1.0, computed_rows);
-  const Timed single_closed = compute(computed, settings, true, 0.0, computed_rows);
+void write_problem(const std::filesystem::path& folder, const bench::GravityProblem& problem) {
+  std::filesystem::create_directories(folder);
+  io::write_npy(folder / "prisms.npy", problem.prisms.data(), {problem.prism_count(), 7});
+  io::write_npy(folder / "stations.npy", problem.stations.data(), {problem.station_count(), 3});
+  std::fprintf(stderr, "wrote %s and stations.npy\n", (folder / "prisms.npy").c_str());
+}
 
-  std::fprintf(stderr, "the textbook in double precision at %zu stations ...\n", rows.size());
+/// A device computes all stations, as in the paper; a host only those that are compared.
+Computed computed_stations(const bench::GravityProblem& problem, const Settings& settings,
+                           const std::vector<std::int64_t>& rows) {
+  Computed computed{problem, rows};
+  if (!bench::on_host(settings.space)) return computed;
+  computed.problem.stations.clear();
+  computed.rows.clear();
+  for (const std::int64_t row : rows) {
+    const auto at = problem.stations.begin() + static_cast<std::ptrdiff_t>(3 * row);
+    computed.problem.stations.insert(computed.problem.stations.end(), at, at + 3);
+    computed.rows.push_back(static_cast<std::int64_t>(computed.rows.size()));
+  }
+  return computed;
+}
+
+/// Computes the references, and compares with them.
+Comparison compare(const bench::GravityProblem& problem, const Settings& settings,
+                   const std::vector<std::int64_t>& rows, const Variants<Timed>& timed) {
+  Comparison c;
+  c.rows = rows;
+  c.few = every_kth(problem.station_count(), settings.long_double_every);
+  std::fprintf(stderr, "the textbook in double precision at %zu stations ...\n", c.rows.size());
   Stopwatch watch;
-  const auto reference = bench::textbook_field(problem, rows, settings.constant);
-  const double reference_seconds = watch.seconds();
-  std::fprintf(stderr, "the textbook in long double at %zu stations ...\n", few.size());
+  c.reference = bench::textbook_field(problem, c.rows, settings.constant);
+  c.reference_seconds = watch.seconds();
+  std::fprintf(stderr, "the textbook in long double at %zu stations ...\n", c.few.size());
   watch = Stopwatch();
-  const auto exact = bench::long_double_field(problem, few, settings.constant);
-  const double exact_seconds = watch.seconds();
-
-  std::array<double, component_count> rms_field{};
-  for (std::size_t c = 0; c < component_count; ++c) {
+  const auto exact = bench::long_double_field(problem, c.few, settings.constant);
+  c.exact_seconds = watch.seconds();
+  for (std::size_t k = 0; k < component_count; ++k) {
     double squares = 0.0;
-    for (const auto& station : reference) squares += station[c] * station[c];
-    rms_field[c] = std::sqrt(squares / static_cast<double>(reference.size()));
+    for (const auto& station : c.reference) squares += station[k] * station[k];
+    c.rms_field[k] = std::sqrt(squares / static_cast<double>(c.reference.size()));
   }
-  const Errors double_errors = errors_of(twofold.field, reference);
-  const Errors double_closed_errors = errors_of(twofold_closed.field, reference);
-  const Errors single_errors = errors_of(single.field, reference);
-  const Errors single_closed_errors = errors_of(single_closed.field, reference);
-  const Errors double_exact = errors_of(at(twofold.field, settings.every, few), exact);
-  const Errors double_closed_exact =
-      errors_of(at(twofold_closed.field, settings.every, few), exact);
-  const Errors single_exact = errors_of(at(single.field, settings.every, few), exact);
-  const Errors single_closed_exact = errors_of(at(single_closed.field, settings.every, few), exact);
-  const Errors reference_exact = errors_of(at(reference, settings.every, few), exact);
+  const auto to_exact = [&](const Field& field) {
+    return errors_of(at(field, settings.every, c.few), exact);
+  };
+  c.errors = of_each(timed, [&](const Timed& one) { return errors_of(one.field, c.reference); });
+  c.to_exact = of_each(timed, [&](const Timed& one) { return to_exact(one.field); });
+  c.reference_to_exact = to_exact(c.reference);
+  return c;
+}
 
-  std::string device;
-  with_space(settings.space, [&](const auto& exec) { device = device_name(exec); });
+/// Returns the printed page.
+std::string page(const bench::GravityProblem& problem, const Settings& settings,
+                 const std::string& device, const Computed& computed, const Variants<Timed>& timed,
+                 const Comparison& found) {
   std::string text = "# Errors of nine components\n\n";
-  text += concat("Seven spheres, ", problem.prism_count(), " prisms, ", problem.station_count(),
-                 " stations, on ", settings.space, " (", device, "), strategy ", twofold.strategy,
-                 ". RMS (L2) difference from a sequential sum of the textbook's closed forms in "
-                 "double precision at every ",
-                 settings.every, "th station (", rows.size(), "), and from one in long double at ",
-                 few.size(), " stations.\n\n");
-  text += table("Tables 1 and 3: double precision", false, double_errors, double_closed_errors,
-                double_exact, rms_field);
-  text += table("Tables 2 and 4: single precision", true, single_errors, single_closed_errors,
-                single_exact, rms_field);
+  text +=
+      concat("Seven spheres, ", problem.prism_count(), " prisms, ", problem.station_count(),
+             " stations, on ", settings.space, " (", device, "), strategy ", timed.twofold.strategy,
+             ". RMS (L2) difference from a sequential sum of the textbook's closed forms in "
+             "double precision at every ",
+             settings.every, "th station (", found.rows.size(),
+             "), and from one in long double at ", found.few.size(), " stations.\n\n");
+  text += table("Tables 1 and 3: double precision", false, found.errors.twofold,
+                found.errors.twofold_closed, found.to_exact.twofold, found.rms_field);
+  text += table("Tables 2 and 4: single precision", true, found.errors.single,
+                found.errors.single_closed, found.to_exact.single, found.rms_field);
   text +=
       "## The double reference itself\n\n| component | unit | reference to long double | double, "
       "closed forms, to long double |\n|---|---|---:|---:|\n";
   for (const PaperRow& row : paper) {
     const std::size_t c = static_cast<std::size_t>(row.component);
     text += concat("| ", to_string(row.component), " | ", unit(row.component), " | ",
-                   short_number(reference_exact.rms[c]), " | ",
-                   short_number(double_closed_exact.rms[c]), " |\n");
+                   short_number(found.reference_to_exact.rms[c]), " | ",
+                   short_number(found.to_exact.twofold_closed.rms[c]), " |\n");
   }
   char line[320];
   std::snprintf(
       line, sizeof line,
       "\nSeconds for all ten components at %lld stations, first call: double %.3f (closed "
       "forms %.3f), single %.3f (closed forms %.3f).\n",
-      static_cast<long long>(computed.station_count()), twofold.seconds, twofold_closed.seconds,
-      single.seconds, single_closed.seconds);
-  text += line;
-  std::cout << text;
+      static_cast<long long>(computed.problem.station_count()), timed.twofold.seconds,
+      timed.twofold_closed.seconds, timed.single.seconds, timed.single_closed.seconds);
+  return text + line;
+}
 
-  if (!settings.out.empty()) {
-    nlohmann::ordered_json json;
-    json["program"] = "gravity_tables";
-    json["commit"] = bench::commit();
-    json["kokkos_version"] = kokkos_version();
-    json["space"] = settings.space;
-    json["device"] = device;
-    json["prisms"] = problem.prism_count();
-    json["stations"] = problem.station_count();
-    json["computed_stations"] = computed.station_count();
-    json["strategy"] = twofold.strategy;
-    json["constant"] = settings.constant;
-    json["reference_stations"] = rows.size();
-    json["long_double_stations"] = few.size();
-    json["seconds"] = {{"double", twofold.seconds},      {"double_closed", twofold_closed.seconds},
-                       {"single", single.seconds},       {"single_closed", single_closed.seconds},
-                       {"reference", reference_seconds}, {"long_double", exact_seconds}};
-    for (const PaperRow& row : paper) {
-      json["paper"][to_string(row.component)] = {{"double", row.double_precision},
-                                                 {"single", row.single_precision},
-                                                 {"double_4", row.on_four}};
-      json["rms_of_field"][to_string(row.component)] =
-          rms_field[static_cast<std::size_t>(row.component)];
-    }
-    json["to_double_reference"] = {{"double", json_of(double_errors)},
-                                   {"double_closed", json_of(double_closed_errors)},
-                                   {"single", json_of(single_errors)},
-                                   {"single_closed", json_of(single_closed_errors)}};
-    json["to_double_reference"].update(
-        errors_of_devices(computed, settings, computed_rows, reference));
-    json["to_long_double"] = {{"reference", json_of(reference_exact)},
-                              {"double", json_of(double_exact)},
-                              {"double_closed", json_of(double_closed_exact)},
-                              {"single", json_of(single_exact)},
-                              {"single_closed", json_of(single_closed_exact)}};
-    io::write_text(settings.out, json.dump(1) + "\n");
-    std::fprintf(stderr, "wrote %s\n", settings.out.c_str());
+nlohmann::ordered_json json_of(const Variants<Errors>& errors) {
+  return {{"double", json_of(errors.twofold)},
+          {"double_closed", json_of(errors.twofold_closed)},
+          {"single", json_of(errors.single)},
+          {"single_closed", json_of(errors.single_closed)}};
+}
+
+/// Writes the same numbers, and the errors of several devices, to a file.
+void write_json(const bench::GravityProblem& problem, const Settings& settings,
+                const std::string& device, const Computed& computed, const Variants<Timed>& timed,
+                const Comparison& found) {
+  nlohmann::ordered_json json;
+  json["program"] = "gravity_tables";
+  json["commit"] = bench::commit();
+  json["kokkos_version"] = kokkos_version();
+  json["space"] = settings.space;
+  json["device"] = device;
+  json["prisms"] = problem.prism_count();
+  json["stations"] = problem.station_count();
+  json["computed_stations"] = computed.problem.station_count();
+  json["strategy"] = timed.twofold.strategy;
+  json["constant"] = settings.constant;
+  json["reference_stations"] = found.rows.size();
+  json["long_double_stations"] = found.few.size();
+  json["seconds"] = {
+      {"double", timed.twofold.seconds},      {"double_closed", timed.twofold_closed.seconds},
+      {"single", timed.single.seconds},       {"single_closed", timed.single_closed.seconds},
+      {"reference", found.reference_seconds}, {"long_double", found.exact_seconds}};
+  for (const PaperRow& row : paper) {
+    json["paper"][to_string(row.component)] = {{"double", row.double_precision},
+                                               {"single", row.single_precision},
+                                               {"double_4", row.on_four}};
+    json["rms_of_field"][to_string(row.component)] =
+        found.rms_field[static_cast<std::size_t>(row.component)];
   }
-  // Detects the paper's "numerical rugosity".
+  json["to_double_reference"] = json_of(found.errors);
+  json["to_double_reference"].update(
+      errors_of_devices(computed.problem, settings, computed.rows, found.reference));
+  json["to_long_double"] = {{"reference", json_of(found.reference_to_exact)}};
+  json["to_long_double"].update(json_of(found.to_exact));
+  io::write_text(settings.out, json.dump(1) + "\n");
+  std::fprintf(stderr, "wrote %s\n", settings.out.c_str());
+}
+
+/// Detects the paper's "numerical rugosity": returns true if an error is too large.
+bool single_precision_is_off(const Errors& single) {
   for (const PaperRow& row : paper) {
     const std::size_t c = static_cast<std::size_t>(row.component);
-    if (!(single_errors.rms[c] < 1e-3)) {
+    if (!(single.rms[c] < 1e-3)) {
       std::fprintf(stderr,
                    "gravity_tables: %s in single precision is off by %.3e (allowed: 1e-3)\n",
-                   to_string(row.component), single_errors.rms[c]);
-      return 1;
+                   to_string(row.component), single.rms[c]);
+      return true;
     }
   }
-  return 0;
+  return false;
+}
+
+int run(const Settings& settings) {
+  check(settings);
+  bench::ProblemSize size;
+  size.prisms = settings.prisms;
+  const bench::GravityProblem problem = bench::make_problem(size);
+  if (!settings.problem.empty()) {
+    write_problem(settings.problem, problem);
+    return 0;
+  }
+  const std::vector<std::int64_t> rows = every_kth(problem.station_count(), settings.every);
+  const Computed computed = computed_stations(problem, settings, rows);
+  const auto timed_of = [&](bool single, double far_tolerance) {
+    return compute(computed.problem, settings, single, far_tolerance, computed.rows);
+  };
+  const Variants<Timed> timed{timed_of(false, -1.0), timed_of(false, 0.0), timed_of(true, -1.0),
+                              timed_of(true, 0.0)};
+  const Comparison found = compare(problem, settings, rows, timed);
+  std::string device;
+  with_space(settings.space, [&](const auto& exec) { device = device_name(exec); });
+  std::cout << page(problem, settings, device, computed, timed, found);
+  if (!settings.out.empty()) write_json(problem, settings, device, computed, timed, found);
+  return single_precision_is_off(found.errors.single) ? 1 : 0;
 }
 
 }  // namespace

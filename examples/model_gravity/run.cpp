@@ -21,17 +21,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 namespace moho::examples::model_gravity {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // Where all ranks compute.
 struct Where {
@@ -308,6 +304,40 @@ void finish(const Options& o, const Input& input, const gravity::Masses& masses,
   session.finish(ending);
 }
 
+// Computes the attraction, or the magnetic field, of this rank's part of the prisms.
+template <class T>
+gravity::FieldResult field_of(const auto& exec, const gravity::MagneticJob& job) {
+  return job.magnetic_components.empty() ? gravity::compute_field<T>(exec, job)
+                                         : gravity::compute_magnetic_field<T>(exec, job);
+}
+
+// Writes the files of the results, and returns the extremes of the components.
+std::vector<gravity::Extremes> write_results(const Options& o, const Input& input,
+                                             const gravity::FieldResult& outcome,
+                                             Session& session) {
+  const HostPhase phase(session.phases, "write");
+  const std::vector<Quantity> all = quantities(o);
+  const std::size_t stations = input.stations.size() / 3;
+  for (const std::string& name : write_components(session.folder(), input, all, outcome.results)) {
+    session.wrote(name);
+  }
+  if (o.csv) {
+    write_gravity_csv(session.folder() / table_name(o), input, all, outcome.results);
+    session.wrote(table_name(o));
+  }
+  if (!input.grid) {
+    // Positions of the values, which the maps need.
+    io::write_npy(session.folder() / "stations.npy", input.stations.data(),
+                  {static_cast<std::int64_t>(stations), 3});
+    session.wrote("stations.npy");
+  }
+  std::vector<gravity::Extremes> extremes;
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    extremes.push_back(gravity::extremes_of({outcome.results.data() + c * stations, stations}));
+  }
+  return extremes;
+}
+
 void run(const Options& o, Session& session) {
   auto& ranks = static_cast<Ranks&>(session.processes());
   PhaseTimes& phases = session.phases;
@@ -358,13 +388,7 @@ void run(const Options& o, Session& session) {
   std::optional<HostPhase> waiting;
   ranks.together([&] {
     const auto compute = [&](const auto& exec) {
-      if (!job.magnetic_components.empty()) {
-        outcome = where.double_precision ? gravity::compute_magnetic_field<double>(exec, job)
-                                         : gravity::compute_magnetic_field<float>(exec, job);
-      } else {
-        outcome = where.double_precision ? gravity::compute_field<double>(exec, job)
-                                         : gravity::compute_field<float>(exec, job);
-      }
+      outcome = where.double_precision ? field_of<double>(exec, job) : field_of<float>(exec, job);
     };
     call_named("", [&] { with_space(where.space, compute); });
     session.computed(outcome.phases);
@@ -388,29 +412,7 @@ void run(const Options& o, Session& session) {
   if (o.space != "cuda") memory.pass(static_cast<double>(outcome.report.memory), "the sum");
   session.summary["memory"] = memory_json(memory, memory_limit(o, o.space != "cuda"));
   session.begin_output();
-  std::vector<gravity::Extremes> extremes;
-  {
-    const HostPhase phase(phases, "write");
-    const fs::path& folder = session.folder();
-    const std::vector<Quantity> all = quantities(o);
-    const std::size_t stations = input.stations.size() / 3;
-    for (const std::string& name : write_components(folder, input, all, outcome.results)) {
-      session.wrote(name);
-    }
-    if (o.csv) {
-      write_gravity_csv(folder / table_name(o), input, all, outcome.results);
-      session.wrote(table_name(o));
-    }
-    if (!input.grid) {
-      // Positions of the values, which the maps need.
-      io::write_npy(folder / "stations.npy", input.stations.data(),
-                    {static_cast<std::int64_t>(stations), 3});
-      session.wrote("stations.npy");
-    }
-    for (std::size_t c = 0; c < all.size(); ++c) {
-      extremes.push_back(gravity::extremes_of({outcome.results.data() + c * stations, stations}));
-    }
-  }
+  const std::vector<gravity::Extremes> extremes = write_results(o, input, outcome, session);
   finish(o, input, masses, outcome, extremes, reports, session);
 }
 
