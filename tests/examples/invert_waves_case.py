@@ -42,7 +42,7 @@ class Case(support.Case):
                 "--receivers", "0,700:1200,700:31", "--iterations", "1", "--source-field", "random",
                 "--space", self.spaces()[0]]
 
-    # Histories are equal besides their times.
+    # Histories are equal except for their times.
     def expect_same_history(self, *runs):
         self.assertEqual(*([{key: value for key, value in row.items() if key != "seconds"}
                             for row in r.history] for r in runs))

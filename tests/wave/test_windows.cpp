@@ -111,18 +111,18 @@ Points<Dim> points_anywhere(std::mt19937& random, const Grid<Dim>& grid) {
 }
 
 /// Divides the grid into four windows of planes, each with the state of a complete wavefield.
-/// \param beside planes on both sides that a window holds in addition to its own
+/// \param around planes on both sides that a window holds in addition to its own
 template <class T, int Dim, class Memory>
 std::vector<Window<T, Dim, Memory>> make_windows(
     const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme, const Grid<Dim>& grid,
-    const Model<T, Dim, Memory>& model, const Wavefield<T, Dim, Memory>& whole, int beside) {
+    const Model<T, Dim, Memory>& model, const Wavefield<T, Dim, Memory>& whole, int around) {
   std::vector<Window<T, Dim, Memory>> windows;
   const std::int64_t cuts[] = {0, 17, 18, 40, grid.extents[0]};
   for (int w = 0; w < 4; ++w) {
     Window<T, Dim, Memory> window;
     window.own = {cuts[w], cuts[w + 1]};
     const PlaneRange held =
-        intersection(PlaneRange{cuts[w] - beside, cuts[w + 1] + beside}, moho::all_planes(grid));
+        intersection(PlaneRange{cuts[w] - around, cuts[w + 1] + around}, moho::all_planes(grid));
     window.medium = MediumCoefficients<T, Dim, Memory>(exec, scheme, held);
     // in slabs, not in order
     const std::int64_t middle = held.begin + held.count() / 2;
@@ -151,12 +151,12 @@ void step_in_boxes(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& s
 /// Copies to every window the planes next to its own from the windows that step them.
 template <class T, int Dim, class Memory>
 void exchange_planes(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                     std::vector<Window<T, Dim, Memory>>& windows, int beside) {
+                     std::vector<Window<T, Dim, Memory>>& windows, int around) {
   for (auto& to : windows) {
     for (const auto& from : windows) {
       const PlaneRange lower =
-          intersection(from.own, PlaneRange{to.own.begin - beside, to.own.begin});
-      const PlaneRange upper = intersection(from.own, PlaneRange{to.own.end, to.own.end + beside});
+          intersection(from.own, PlaneRange{to.own.begin - around, to.own.begin});
+      const PlaneRange upper = intersection(from.own, PlaneRange{to.own.end, to.own.end + around});
       for (const PlaneRange& planes : {lower, upper}) {
         if (!planes.empty()) copy_planes(exec, scheme, from.field, to.field, planes);
       }
@@ -183,8 +183,8 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
   std::mt19937 random(3);
   const PointSet<T, Dim, Memory> points(exec, grid, scheme.layout(), points_anywhere(random, grid));
   // planes that steps and points read in addition to the window's own
-  const int beside = std::max<int>(scheme.reach(0), points.planes() - 1);
-  auto windows = make_windows(exec, scheme, grid, model, expected, beside);
+  const int around = std::max<int>(scheme.reach(0), points.planes() - 1);
+  auto windows = make_windows(exec, scheme, grid, model, expected, around);
 
   constexpr int steps = 5;
   const auto count = static_cast<std::size_t>(points.count());
@@ -217,7 +217,7 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
       }
     }
     for (auto& window : windows) window.field.advance();
-    exchange_planes(exec, scheme, windows, beside);
+    exchange_planes(exec, scheme, windows, around);
   }
   const std::string what = moho::concat(kind.name(), ", order ", order, ", ",
                                         to_string(faces.lower[0].kind), ", ", Dim, "D");
