@@ -154,9 +154,8 @@ def rounded(name, count):
     return -(-(count + 4) // step) * step if step else count
 
 
-def lower(counts):
-    """Lowers the ceilings to rounded counts; removes lines of names without a count."""
-    kinds = {name.split(":")[0] for name in counts}
+def lower(counts, kinds):
+    """Lowers the ceilings to rounded counts; removes lines of these kinds whose names have no count."""
     with open(CEILINGS, encoding="utf-8") as file:
         lines = file.readlines()
     with open(CEILINGS, "w", encoding="utf-8") as file:
@@ -180,9 +179,9 @@ def expect_at_most(test, counts, prefix, limit, what):
     test.assertEqual(over, [], "\n".join(over))
 
 
-def main(counts):
-    """Runs the tests of a program; with --lower, lowers the ceilings to the present counts."""
+def main(counts, *kinds):
+    """Runs the tests of a program; with --lower, lowers the ceilings of its kinds to the present counts."""
     if sys.argv[1:] == ["--lower"]:
-        lower(counts())
+        lower(counts(), kinds)
         return
     unittest.main(module="__main__")

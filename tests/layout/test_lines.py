@@ -9,7 +9,9 @@ Exceptions have a ceiling in ceilings.txt. --lower sets the ceilings to the pres
 
 import os
 import sys
+import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 import sources  # noqa: E402
@@ -84,5 +86,17 @@ class Functions(unittest.TestCase):
         self.assertEqual(self.functions("#define M(x) {\nint f() {\n#if A\n}\n#endif\n"), [("f", 3)])
 
 
+class Lowering(unittest.TestCase):
+    def test_removes_and_lowers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "ceilings.txt")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("# Files.\nfile:a.py 900\nfunction:f 120\nfunction:g 90\nprograms:macros 3\n")
+            with unittest.mock.patch.object(sources, "CEILINGS", path):
+                sources.lower({"function:f": 91}, ("file", "function"))
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "# Files.\nfunction:f 100\nprograms:macros 3\n")
+
+
 if __name__ == "__main__":
-    sources.main(long_ones)
+    sources.main(long_ones, "file", "function")

@@ -181,4 +181,4 @@ class Counting(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sources.main(counts_with_ceilings)
+    sources.main(counts_with_ceilings, "programs", "program_lines")
