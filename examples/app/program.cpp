@@ -466,7 +466,7 @@ void Session::finish(const Ending& ending) {
     list += concat(" ", phase, " ", fixed(value, 3), ",");
   }
   print("seconds  ", list, " total ", fixed(phases.total(), 3));
-  print(ending.rate);
+  if (!ending.rate.empty()) print(ending.rate);
   list.clear();
   for (const std::string& file : files) list += " " + file;
   print("written   ", m_folder.string(), ":", list);

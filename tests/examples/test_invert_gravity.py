@@ -57,6 +57,7 @@ class Inversion(Case):
     def test_smooth_and_compact(self):
         model, summary, text = self.invert("--bounds", "0:300", "--compact", "20", "--true", "truth.npy",
                                            "--rounds", "5")
+        self.assertNotIn("\n\n", text)
         smooth = np.load(self.path("out/model_smooth.npy"))
         self.assertEqual(model.shape, (4, 6, 8))
         self.assertGreater(self.correlation(model), 0.85)

@@ -392,7 +392,7 @@ class Messages(unittest.TestCase):
         data = gathers()
         self.refused("gathers", "none", data=[])
         self.refused("gathers[1]", "moho.Gather", data=[data[0], 3])
-        self.refused("gathers is of type int", "moho.Gather", data=3)
+        self.refused("gathers is 3", "moho.Gather", data=3)
         for wrong in (3, None, [1], {"vp": 1}):
             self.refused("parameters is", "vp, density", parameters=wrong)
         self.refused("bounds is [1, 2]", "dictionary", bounds=[1, 2])

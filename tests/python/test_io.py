@@ -70,7 +70,7 @@ class Models(unittest.TestCase):
             with self.assertRaises(moho.FileError):
                 moho.write_model(f"{folder}/none/model.rsf", np.ones((3, 3)), spacing=10)
             for name in ("model.rsf", "model.sgy"):
-                with self.assertRaisesRegex(moho.InputError, "^write_model: the shape of values is 0 x 5 "):
+                with self.assertRaisesRegex(moho.InputError, "^values: its shape is 0 x 5 "):
                     moho.write_model(f"{folder}/{name}", np.ones((0, 5)), spacing=10)
 
 

@@ -174,6 +174,7 @@ class Rays(Case):
         figure = moho.plot.traveltime_fit(picks)
         self.assertEqual(len(titles(figure)), 4)
         self.assertEqual([axes.get_xlabel() for axes in figure.axes[:2]], ["x (m)", "Offset (m)"])
+        self.assertEqual(figure.axes[3].get_images()[0].get_extent(), (0.5, 4.5, 3.5, 0.5))  # from 1
         hole = {**picks, "rx": np.full(12, 20.0), "sz": 1.0 * (n // 4), "rz": 3.0 * (n % 4)}
         figure = moho.plot.traveltime_fit(hole)
         self.assertEqual([axes.get_xlabel() for axes in figure.axes[:2]],

@@ -77,8 +77,30 @@ class Arrays(Refused):
         whole = self.arrivals(np.ma.array(self.velocity))
         self.assertTrue(np.array_equal(whole, self.arrivals()))
 
+    def test_messages_have_one_short_line(self):
+        rows = np.zeros((21, 11))
+        for name in ("spacing", "origin", "order", "method", "memory", "progress", "factored"):
+            for value in (rows, rows[:2, :2], rows.tolist(), "x" * 5000):
+                with self.assertRaises(moho.InputError) as caught:
+                    self.arrivals(**{name: value})
+                text = str(caught.exception)
+                self.assertTrue(text.startswith(name), text)
+                self.assertNotIn("\n", text)
+                self.assertLess(len(text), 250, text)
+        self.refused(lambda: self.arrivals(origin=rows), "origin is an array of 21 x 11 float64")
+
+    def test_without_nodes(self):
+        none = np.zeros((0, 11))
+        for call in (
+            self.arrivals,
+            lambda vp: moho.trace_rays(vp, spacing=10, sources=(0, 0)),
+            lambda vp: moho.Shots(vp, time=0.1, **WAVES),
+        ):
+            self.refused(lambda call=call: call(none), "its shape is 0 x 11", "1 or more nodes")
+        self.refused(lambda: moho.compress(none), "field: its shape is 0 x 11")
+
     def test_flags(self):
-        self.each(self.arrivals, "each", "no", 2, None)
+        self.each(self.arrivals, "each", "no", 2, None, np.zeros((2, 2)))
         self.each(self.arrivals, "factored", "x")
         self.assertEqual(self.arrivals(each=np.True_).shape, (1, 21, 11))
         self.each(lambda **k: moho.Shots(self.velocity, time=0.1, **WAVES, **k), "free_surface", "False", [])
@@ -137,7 +159,9 @@ class Gravity(Refused):
         def field(**k):
             return moho.gravity([[-50, 50, -50, 50, 100, 200, 500.0]], stations=(0, 0, 0), **k)
 
-        self.each(field, "components", None, 5, {"gz": 1})
+        self.each(field, "components", None, 5, {"gz": 1}, [["gz"], ["gx", "gy"]], np.array(1), [1], [None])
+        for names in ("gz,gx", ["gz", "gx"], ("gz", "gx"), np.array(["gz", "gx"])):
+            self.assertEqual(field(components=names).shape, (2, 1))
         self.each(field, "far_tolerance", -1, NAN, 0.5)
         self.each(field, "check_overlaps", "yes")
 
@@ -213,6 +237,10 @@ class Waves(Refused):
                 self.made(**given)
             self.assertTrue(str(caught.exception).startswith(start), caught.exception)
         self.each(lambda **k: self.shots((100, 20), LINE, **k), "keep", None, 5, "vs")
+        words = np.full(self.vp.shape, "none", object)
+        self.each(self.made, "parameters", np.zeros((2, 2)), 16.5, True, "16")
+        self.each(self.made, "expand", words, None)
+        self.each(lambda **k: self.made(devices=2, **k), "concurrent_shots", words, None)
 
     def gradient(self, sources=(100, 20), derivative=None, vp=None, **given):
         derivative = np.ones_like(self.gathers[0].traces) if derivative is None else derivative
@@ -277,13 +305,26 @@ class Waves(Refused):
 
         self.each(stream, "file", 5)
         self.each(stream, "slabs", "x")
+        self.each(stream, "file", "a\0b")
+        self.each(stream, "expand", np.full(self.vp.shape, "none", object), None)
 
     def test_migration(self):
         self.each(self.migration, "mute", None, 5)
         self.each(self.migration, "spreading", None)
+        words = np.full(self.vp.shape, "none", object)
+        for name in ("expand", "snapshots", "concurrent_shots"):
+            self.each(self.migration, name, words, None)
+        self.each(self.migration, "aperture", [[100, 200]], "x")
+        for planned in (moho.Migration, moho.Objective):
+            self.refused(lambda made=planned: made(self.vp, np.array(1), **WAVES), "gathers is array(1)")
         self.each(self.migration, "error", None, "snr", "snr:1", "bits:3")
         self.each(self.migration, "columns", [(100, 200)])
         self.each(self.migration, "checkpoint", "", 5)
+        with self.migration(mute="arrivals:10") as migration:  # 10 s after the first arrivals
+            migration.add(self.gathers)
+            with self.assertWarnsRegex(UserWarning, "image is zero: .* mute 'arrivals:10' leaves") as found:
+                self.assertFalse(migration.image().any())
+            self.assertEqual(found.filename, __file__)
         with self.migration(columns=(100,)) as migration:
             self.each(migration.angle_gathers, "angles", [], [[1, 2]], 95, "a")
             wrong = replace(self.gathers[0], traces=self.gathers[0].traces * NAN)
@@ -346,7 +387,10 @@ class Times(Refused):
 
     def test_arguments(self):
         self.each(self.invert, "origin", NAN, (0, NAN))
-        self.each(self.invert, "margin", -1, NAN)
+        self.each(self.invert, "margin", -1, NAN, 1e300)
+        self.each(self.invert, "shape", 5, np.array(1), (41,), (41, 13, 2), (41.5, 13), "ab")
+        self.each(self.invert, "lengths", 0, -1, NAN, (0, 50))
+        self.refused(lambda: self.invert(origin=1000), "outside of the grid", "origin")
         self.each(self.invert, "topography", [(0, NAN), (200, 0)])
         self.each(self.invert, "locate", "x")
         self.refused(lambda: self.invert(shape=(10**6, 10**6)), "memory", error=moho.OutOfMemoryError)
@@ -398,10 +442,12 @@ class Files(Refused):
             self.assertEqual(os.listdir(folder), [])
 
     def test_positions_of_shots(self):
-        self.each(lambda **k: moho.read_gathers("none.sgy", **k), "shots", 5, "a", [1.5], [-1])
+        self.each(lambda **k: moho.read_gathers("none.sgy", **k), "shots", 5, "a", [1.5], [-1], np.array(1))
+        self.each(lambda **k: moho.read_picks("none.sgt", **k), "format", 5, np.full((2, 2), "csv", object))
 
     def test_paths(self):
         for call in (moho.read_model, moho.read_gathers, moho.read_picks):
+            self.refused(lambda call=call: call("a\0.sgy"), "path is 'a\\x00.sgy'", "null")
             self.refused(lambda call=call: call(5), "path is 5")
             self.refused(lambda call=call: call(None), "path is None")
         with tempfile.TemporaryDirectory() as folder:
@@ -422,10 +468,14 @@ class Operators(Refused):
         self.each(times, "spacing", 0, -10, NAN, (10, 0), float("inf"))
         self.each(times, "origin", NAN)
         self.refused(lambda: times(np.zeros((0, 5))), "velocity: its shape is 0 x 5")
-        for shape in (5, None, "ab"):
+        for shape in (5, None, "ab", np.array(5), [[1, 2], [3]]):
             self.refused(
                 lambda shape=shape: moho.linear.point_operator(shape, (0, 0), spacing=10), "shape is"
             )
+        rays = moho.trace_rays(np.full((9, 8), 2000.0), spacing=10, sources=(0, 0), receivers=(80, 60))
+        self.each(lambda **k: moho.linear.ray_operator(rays, **k), "basis", None, np.full((2, 2), "", object))
+        lags = ([[1, 2], [3]], np.array(1), None, (1, 2, 3))
+        self.each(lambda **k: moho.linear.extended_image_operator(rays.times[0], **k), "lags", *lags)
 
     def test_products_with_complex_vectors(self):
         velocity = np.full((9, 8), 2000.0)

@@ -130,6 +130,12 @@ TEST(Prepare, LowPassKeepsWhatTheGridCarries) {
       EXPECT_NEAR(shot.samples[r * 3000 + n], expected, 3e-5) << frequencies[r] << " Hz, " << t;
     }
   }
+  options.dt = gather.dt;  // the samples of the run
+  options.highest = 33.33333333;
+  EXPECT_THAT(prepare(gather, options).notes,
+              ElementsAre("low-pass: frequencies up to 33.33 Hz stay, those above 41.67 Hz go",
+                          HasSubstr("zeros follow")));
+  options.dt = 0.0013;
   // if the grid carries higher frequencies than the data have, no low-pass is applied
   options.highest = 240.0;
   EXPECT_THAT(prepare(gather, options).notes, Not(Contains(HasSubstr("low-pass"))));

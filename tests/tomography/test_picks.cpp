@@ -198,6 +198,20 @@ TEST_F(TomographyPicks, GroundHasOneDepthAtAPosition) {
       "rows 1 and 3 have the depths 1 and 3 m at x = 0 (allowed: one depth at a position)");
 }
 
+TEST_F(TomographyPicks, GridsThatDoNotHoldThePointsAreRefused) {
+  PickSet<2> picks;
+  picks.sources = {{0.0, 0.0}, {100.0, 0.0}};
+  picks.receivers = {{50.0, 0.0}};
+  GridRequest<2> request{.spacing = 5.0};
+  for (const double margin : {1e9, 1e300}) {
+    request.margin = margin;
+    refuse([&] { plan_grid<2>(picks, 100.0, 25.0, request); }, "a smaller margin or depth");
+  }
+  request = {.spacing = 5.0, .origin = moho::Point<2>{1000.0, 0.0}};
+  refuse([&] { plan_grid<2>(picks, 100.0, 25.0, request); },
+         "is outside of the grid from (1000, 0)");
+}
+
 TEST(TomographyGround, GoesThroughThePoints) {
   PickSet<2> picks;
   picks.sources = {{0.0, 5.0}, {100.0, -5.0}, {50.0, 40.0}};  // the last one in a borehole

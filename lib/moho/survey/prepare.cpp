@@ -451,6 +451,21 @@ double root_mean_square(const std::vector<float>& values) {
 
 std::string ms(double seconds) { return concat(seconds * 1e3, " ms"); }
 
+// Returns a note on samples resampled from an interval to time steps, s. pass: highest frequency in
+// Hz that a low-pass keeps; 0: no low-pass.
+std::string resampling_note(double interval, double dt, double pass) {
+  std::string note;
+  if (std::fabs(dt - interval) > 1e-9 * dt) {
+    note = concat("resampled from ", ms(interval), " to ", ms(dt));
+  }
+  if (pass > 0.0) {
+    note +=
+        concat(note.empty() ? "" : ", ", "low-pass: frequencies up to ", text::significant(pass, 4),
+               " Hz stay, those above ", text::significant(stop_over_pass * pass, 4), " Hz go");
+  }
+  return note.empty() ? "interpolated at the time steps of the run" : note;
+}
+
 }  // namespace
 
 template <int Dim>
@@ -475,11 +490,7 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
   if (shift != 0.0) say("data come ", ms(shift), " later, their zero being the wavelet's peak");
   const detail::Resampling resampling(gather.dt, start, gather.count, o.dt, o.samples, o.highest);
   if (!resampling.plain()) {
-    say("resampled from ", ms(gather.dt), " to ", ms(o.dt),
-        resampling.pass() > 0.0
-            ? concat(", low-pass: frequencies up to ", resampling.pass(), " Hz stay, those above ",
-                     stop_over_pass * resampling.pass(), " Hz go")
-            : std::string());
+    say(resampling_note(gather.dt, o.dt, resampling.pass()));
   }
   const double close = 0.5 * std::max(o.dt, gather.dt);
   if (data_end < run_end - close) {

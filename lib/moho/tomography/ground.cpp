@@ -73,6 +73,7 @@ Grid<Dim> plan_grid(const PickSet<Dim>& picks, double longest_offset, double rec
   const double h = request.spacing > 0.0 ? request.spacing : 0.5 * receiver_spacing;
   const double margin = request.margin.value_or(4.0 * h);
   const double depth = request.depth > 0.0 ? request.depth : 0.4 * longest_offset;
+  Point<Dim> counts{};  // nodes along the axes
   double nodes = 1.0;
   for (int d = 0; d < Dim; ++d) {
     double low = picks.sources.front()[d], high = low;
@@ -87,16 +88,19 @@ Grid<Dim> plan_grid(const PickSet<Dim>& picks, double longest_offset, double rec
         request.origin ? (*request.origin)[d] : h * std::floor((low - (z ? h : margin)) / h + 1e-9);
     grid.origin[d] = first;
     const double last = high + (z ? depth : margin);
-    grid.extents[d] = request.shape
-                          ? (*request.shape)[d]
-                          : static_cast<std::int64_t>(std::ceil((last - first) / h - 1e-9)) + 1;
-    nodes *= static_cast<double>(grid.extents[d]);
+    // one node or more, also with an origin beyond the points, which check_inside() refuses
+    counts[d] = request.shape ? static_cast<double>((*request.shape)[d])
+                              : std::max(std::ceil((last - first) / h - 1e-9) + 1.0, 1.0);
+    nodes *= counts[d];
   }
-  if (!request.shape && nodes > static_cast<double>(request.most_nodes)) {
+  if (!request.shape && !(nodes <= static_cast<double>(request.most_nodes))) {
     throw InputError(concat("the grid would have ", nodes, " nodes at a spacing of ", h,
                             " m (allowed: ", request.most_nodes,
-                            " unless a shape is given): "
-                            "give a larger spacing or a smaller depth"));
+                            " unless a shape is given): give a larger spacing, or a smaller margin "
+                            "or depth"));
+  }
+  for (int d = 0; d < Dim; ++d) {
+    grid.extents[d] = request.shape ? (*request.shape)[d] : static_cast<std::int64_t>(counts[d]);
   }
   grid.check();
   check_inside<Dim>(grid, picks);

@@ -19,6 +19,25 @@ _CUDA = 2  # kDLCUDA of DLPack
 _HOST = (1, 3, 11, 13)  # devices of DLPack with memory that the host reads: kDLCPU, pinned, managed
 
 
+def shown(value: Any) -> str:
+    """A value for messages, in one line: repr(), shortened to 100 characters; of larger arrays the shape."""
+    if isinstance(value, np.ndarray) and value.size > 8:
+        return f"an array of {shape_text(value.shape)} {value.dtype}"
+    text = repr(value)
+    if "\n" in text:
+        text = " ".join(text.split())
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def items(value: Any, name: str, allowed: str) -> list[Any]:
+    """The items of a sequence or another iterable. allowed: for messages."""
+    try:
+        found = iter(value)
+    except TypeError:
+        raise InputError(f"{name} is {shown(value)} (allowed: {allowed})") from None
+    return list(found)
+
+
 def to_numpy(array: Any, name: str) -> np.ndarray:
     """The array itself, one over the same memory (DLPack), or a new one of its values."""
     if isinstance(array, np.ma.MaskedArray):
@@ -68,6 +87,10 @@ def field(array: Any, name: str, *, like: np.ndarray | None = None) -> np.ndarra
             array = array.astype(np.float64 if array.dtype.itemsize > 4 else np.float32)
         if array.ndim not in AXES:
             raise InputError(f"{name}: it has {array.ndim} axes (allowed: 2, x and z, or 3, x, y and z)")
+        if array.size == 0:
+            raise InputError(
+                f"{name}: its shape is {shape_text(array.shape)} (allowed: 1 or more nodes along each axis)"
+            )
     else:
         if array.shape != like.shape and array.ndim > 0:
             raise InputError(
@@ -169,8 +192,7 @@ def numbers(value: Any, name: str) -> np.ndarray:
         array.dtype.kind == "O" and all(isinstance(one, Real) for one in array.flat)
     )
     if not plain and array.size > 0:
-        given = repr(value) if array.size <= 8 else f"an array of {array.dtype}"
-        raise InputError(f"{name} is {given} (allowed: numbers): give real numbers")
+        raise InputError(f"{name} is {shown(value)} (allowed: numbers): give real numbers")
     return array.astype(np.float64, copy=False) if plain else np.zeros(array.shape)
 
 
@@ -178,7 +200,7 @@ def number(value: Any, name: str) -> float:
     """A number."""
     array = numbers(value, name)
     if array.ndim != 0:
-        raise InputError(f"{name} is {value!r} (allowed: one number)")
+        raise InputError(f"{name} is {shown(value)} (allowed: one number)")
     return float(array)
 
 
@@ -204,7 +226,7 @@ def per_axis(value: Any, name: str, dim: int) -> list[float]:
     if array.ndim == 0:
         array = np.full(dim, array)
     if array.shape != (dim,):
-        raise InputError(f"{name} is {value!r} (allowed: one number, or {dim} numbers for {AXES[dim]})")
+        raise InputError(f"{name} is {shown(value)} (allowed: one number, or {dim} numbers for {AXES[dim]})")
     return array.tolist()
 
 
@@ -250,9 +272,7 @@ def mask(array: Any, shape: tuple[int, ...], of: str) -> np.ndarray:
     if array.dtype.kind not in "biuf" or np.any(np.isnan(array)):
         raise InputError("mask: it has values that are no numbers (allowed: 0 and others, or booleans)")
     if array.shape != shape:
-        raise InputError(
-            f"mask: its shape is {shape_text(array.shape)} (allowed: {shape_text(shape)}, {of})"
-        )
+        raise InputError(f"mask: its shape is {shape_text(array.shape)} (allowed: {shape_text(shape)}, {of})")
     return np.ascontiguousarray(array != 0, np.uint8)
 
 
@@ -274,14 +294,14 @@ def points(value: Any, name: str, dim: int) -> np.ndarray:
 def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """One of several words."""
     if not isinstance(value, str) or value not in allowed:
-        raise InputError(f"{name} is {value!r} (allowed: {', '.join(allowed)})")
+        raise InputError(f"{name} is {shown(value)} (allowed: {', '.join(allowed)})")
     return value
 
 
 def text(value: Any, name: str, example: str) -> str:
     """A text, whose content the library checks. example: for messages."""
     if not isinstance(value, str):
-        raise InputError(f"{name} is {value!r} (allowed: a text such as {example!r})")
+        raise InputError(f"{name} is {shown(value)} (allowed: a text such as {shown(example)})")
     return value
 
 
@@ -301,21 +321,21 @@ def renamed(*names: tuple[str, str]) -> Iterator[None]:
 def flag(value: Any, name: str) -> bool:
     """True or False, also as 1 or 0."""
     if not isinstance(value, (bool, np.bool_, int, np.integer)) or value not in (0, 1):
-        raise InputError(f"{name} is {value!r} (allowed: True, False)")
+        raise InputError(f"{name} is {shown(value)} (allowed: True, False)")
     return bool(value)
 
 
 def whole(value: Any, name: str, least: int, most: int) -> int:
     """An integer in a range."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-        raise InputError(f"{name} is {value!r} (allowed: a whole number from {least} to {most})")
+        raise InputError(f"{name} is {shown(value)} (allowed: a whole number from {least} to {most})")
     return int(value)
 
 
 def index(value: Any, name: str, count: int) -> int:
     """A position in a sequence; negative ones count from its end."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise InputError(f"{name} is {value!r} (allowed: a whole number): give a position from 0")
+        raise InputError(f"{name} is {shown(value)} (allowed: a whole number): give a position from 0")
     if not -count <= value < count:
         least = f"{-count} to {count - 1}" if count else "none, the result has no such item"
         raise IndexError(f"{name} is {value} (allowed: {least})")
@@ -327,8 +347,11 @@ def path_of(value: Any, name: str) -> str:
     try:
         path = os.fspath(value)
     except TypeError as error:
-        raise InputError(f"{name} is {value!r} (allowed: a path, as str or pathlib.Path)") from error
-    return os.fsdecode(path)
+        raise InputError(f"{name} is {shown(value)} (allowed: a path, as str or pathlib.Path)") from error
+    found = os.fsdecode(path)
+    if "\0" in found:
+        raise InputError(f"{name} is {shown(found)} (allowed: a path without null characters)")
+    return found
 
 
 def file_of(path: Any, extensions: tuple[str, ...]) -> str:
@@ -350,7 +373,7 @@ def devices_of(value: Any, most: int = 64) -> int:
     if isinstance(value, str) and value == "auto":
         return 0
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
-        raise InputError(f"devices is {value!r} (allowed: a whole number from 1 to {most}, or 'auto')")
+        raise InputError(f"devices is {shown(value)} (allowed: a whole number from 1 to {most}, or 'auto')")
     return int(value)
 
 
@@ -382,7 +405,8 @@ def callback(value: Any) -> Any:
         return None
     if value is not None and not callable(value):
         raise InputError(
-            f"progress is {value!r} (allowed: True for a bar, a function of a fraction and a text, or None)"
+            f"progress is {shown(value)} (allowed: True for a bar, a function of a fraction and a text, or "
+            "None)"
         )
     return value
 

@@ -225,6 +225,7 @@ def first_arrivals(
     returned = _labelled.returned(velocity)
     model = _Model(velocity, spacing, origin, epsilon, delta, sources)
     _arrays.choice(method, "method", METHODS)
+    each = _arrays.flag(each, "each")
     if method == "fast_marching" and each:
         raise InputError(
             "method fast_marching was given with each=True (it is sequential, and gives the earliest "
@@ -237,7 +238,7 @@ def first_arrivals(
             raise InputError("out: it shares memory with the model (allowed: memory of its own)")
     times = core().first_arrivals(
         *model.arguments,
-        _arrays.flag(each, "each"),
+        each,
         _arrays.whole(order, "order", 1, 2),
         _arrays.flag(factored, "factored"),
         method,

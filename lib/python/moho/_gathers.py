@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,8 @@ def gather_arguments(gathers: Any, dim: int, *, finite: bool = True, fewest: int
 
     finite: refuse other samples. fewest: samples of a trace.
     """
-    if not isinstance(gathers, (Gather, Iterable)):
-        raise InputError(f"gathers is of type {type(gathers).__name__} (allowed: one moho.Gather or more)")
-    gathers = [gathers] if isinstance(gathers, Gather) else list(gathers)
+    one_or_more = "one moho.Gather or more"
+    gathers = [gathers] if isinstance(gathers, Gather) else _arrays.items(gathers, "gathers", one_or_more)
     if not gathers:
         raise InputError("gathers: there is none (allowed: one moho.Gather or more)")
     lists: list[list[Any]] = [[], [], [], [], []]

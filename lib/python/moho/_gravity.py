@@ -135,9 +135,14 @@ def gravity(
 
 def component_names(components: Any) -> str:
     """Names of components, separated by commas."""
-    if not isinstance(components, (str, list, tuple, np.ndarray)) or np.ndim(components) > 1:
-        raise InputError(f"components is {components!r} (allowed: names, in a list or separated by commas)")
-    return components if isinstance(components, str) else ",".join(str(name) for name in components)
+    given = components.tolist() if isinstance(components, np.ndarray) else components
+    if isinstance(given, str):
+        return given
+    if not isinstance(given, (list, tuple)) or not all(isinstance(name, str) for name in given):
+        raise InputError(
+            f"components is {_arrays.shown(components)} (allowed: names, in a list or separated by commas)"
+        )
+    return ",".join(given)
 
 
 def tolerance_of(value: Any) -> float:
@@ -187,7 +192,7 @@ def box_of(mesh: Any) -> list[float]:
     counts = array[:3] if array.shape == (9,) else np.zeros(3)
     if not np.all((counts == np.floor(counts)) & (counts >= 1) & (counts <= 2**53)):
         raise InputError(
-            f"mesh is {mesh!r} (allowed: nx, ny, nz, x1, x2, y1, y2, z1, z2 with whole numbers of prisms): "
-            "give these nine numbers"
+            f"mesh is {_arrays.shown(mesh)} (allowed: nx, ny, nz, x1, x2, y1, y2, z1, z2 with whole numbers "
+            "of prisms): give these nine numbers"
         )
     return array.tolist()

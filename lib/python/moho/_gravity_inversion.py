@@ -218,7 +218,9 @@ def invert_gravity(
     }
     shown = _arrays.callback(progress)
     if callback is not None and not callable(callback):
-        raise InputError(f"callback is {callback!r} (allowed: a function of a moho.Minimisation, or None)")
+        raise InputError(
+            f"callback is {_arrays.shown(callback)} (allowed: a function of a moho.Minimisation, or None)"
+        )
     inversion = core().GravityInversion(options, shown)
     for remark in inversion.remarks():
         warnings.warn(remark, stacklevel=2)
@@ -310,8 +312,8 @@ def _cells(mesh: Any, prisms: Any, mask: Any, topography: Any, box: Any) -> dict
             raise InputError("topography: one is not finite (allowed: elevations in m): interpolate it")
         if not np.isfinite(lattice).all() or not (lattice[2:] > 0.0).all():
             raise InputError(
-                f"topography_box is {box!r} (allowed: x and y of the first elevation, and positive distances "
-                "along x and y, m)"
+                f"topography_box is {_arrays.shown(box)} (allowed: x and y of the first elevation, and "
+                "positive distances along x and y, m)"
             )
         result |= {"elevation": np.ascontiguousarray(array), "ground": lattice.tolist()}
     return result | {"shape": shape}
@@ -334,7 +336,7 @@ def _densities(value: Any, name: str, shape: tuple[int, ...]) -> Optional[np.nda
 def _bounds(bounds: Any) -> list[float]:
     array = _arrays.numbers(bounds, "bounds")
     if array.shape != (2,) or not array[0] < array[1]:
-        raise InputError(f"bounds is {bounds!r} (allowed: least and greatest density, kg/m3)")
+        raise InputError(f"bounds is {_arrays.shown(bounds)} (allowed: least and greatest density, kg/m3)")
     return array.tolist()
 
 

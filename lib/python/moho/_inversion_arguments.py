@@ -19,14 +19,18 @@ def parameters_of(parameters: Any, fields: list[Optional[np.ndarray]]) -> tuple[
     if isinstance(parameters, str):
         parameters = parameters.split(",")
     if not isinstance(parameters, (list, tuple)) or not all(isinstance(name, str) for name in parameters):
-        raise InputError(f"parameters is {parameters!r} (allowed: some of {', '.join(PARAMETERS)})")
+        raise InputError(
+            f"parameters is {_arrays.shown(parameters)} (allowed: some of {', '.join(PARAMETERS)})"
+        )
     names = tuple(parameters)
     for name in names:
         _arrays.choice(name, "parameters", PARAMETERS)
         if fields[PARAMETERS.index(name)] is None:
             raise InputError(f"parameters: {name} is not in the model (allowed: what is given): give it")
     if "vp" not in names or len(set(names)) < len(names):
-        raise InputError(f"parameters is {parameters!r} (allowed: vp and others of the model, each once)")
+        raise InputError(
+            f"parameters is {_arrays.shown(parameters)} (allowed: vp and others of the model, each once)"
+        )
     return names
 
 
@@ -54,14 +58,16 @@ def stream_of(source_field: str, device_memory: Any, devices: Any, block: Any, u
 def bands_of(bands: Any) -> list[float]:
     values = np.atleast_1d(_arrays.numbers(bands, "bands"))
     if values.ndim != 1 or not np.all(values > 0.0) or not np.all(np.diff(values) > 0.0):
-        raise InputError(f"bands is {bands!r} (allowed: positive frequencies in Hz that ascend)")
+        raise InputError(f"bands is {_arrays.shown(bands)} (allowed: positive frequencies in Hz that ascend)")
     return values.tolist()
 
 
 def bounds_of(bounds: Any, names: tuple[str, ...]) -> list[float]:
     pairs: list[float] = []
     if bounds is not None and not isinstance(bounds, Mapping):
-        raise InputError(f"bounds is {bounds!r} (allowed: a dictionary such as {{'vp': (1500, 4500)}})")
+        raise InputError(
+            f"bounds is {_arrays.shown(bounds)} (allowed: a dictionary such as {{'vp': (1500, 4500)}})"
+        )
     bounds = dict(bounds or {})
     for name in names:
         if name not in bounds:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -78,16 +78,11 @@ def write_model(path: Union[str, os.PathLike[str]], values: Any, *, spacing: Any
         The file cannot be written.
     """
     values = _arrays.field(values, "values")
-    if values.size == 0:
-        raise InputError(
-            f"write_model: the shape of values is {_arrays.shape_text(values.shape)} (allowed: a node or "
-            "more along each axis)"
-        )
     path = _arrays.file_of(path, (".rsf", ".sgy", ".segy"))
     kind = os.path.splitext(path)[1].lower()
     steps = _arrays.per_axis(spacing, "spacing", values.ndim)
     if not all(0.0 < step < float("inf") for step in steps):
-        raise InputError(f"spacing is {spacing!r} (allowed: positive and finite numbers)")
+        raise InputError(f"spacing is {_arrays.shown(spacing)} (allowed: positive and finite numbers)")
     first = _arrays.per_axis(origin, "origin", values.ndim)
     _arrays.finite(np.array(first), "origin")
     if kind != ".rsf" and (np.abs(values) > np.finfo(np.float32).max).any():
@@ -154,7 +149,7 @@ def read_gathers(
     """
     place = _arrays.numbers(origin, "origin").reshape(-1)
     if place.size != 3:
-        raise InputError(f"origin is {origin!r} (allowed: three numbers, in m)")
+        raise InputError(f"origin is {_arrays.shown(origin)} (allowed: three numbers, in m)")
     name = _arrays.path_of(path, "path")
     found, notes = core().read_gathers(
         name,
@@ -177,9 +172,8 @@ def read_gathers(
 
 
 def _positions(shots: Any) -> list[int]:
-    if isinstance(shots, str) or not isinstance(shots, Iterable):
-        raise InputError(f"shots is {shots!r} (allowed: positions of shots from 0, such as [0, 2])")
-    return [_arrays.whole(one, "shots", 0, 2**31) for one in shots]
+    positions = _arrays.items(shots, "shots", "positions of shots from 0, such as [0, 2]")
+    return [_arrays.whole(one, "shots", 0, 2**31) for one in positions]
 
 
 def write_gathers(
@@ -281,5 +275,5 @@ def _doubles(dtype: Any) -> bool:
     except TypeError:
         found = None
     if found is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise InputError(f"dtype is {dtype!r} (allowed: float32, float64)")
+        raise InputError(f"dtype is {_arrays.shown(dtype)} (allowed: float32, float64)")
     return found == np.float64

@@ -114,8 +114,8 @@ def magnetic_field(
     ambient = _arrays.numbers(field, "field")
     if ambient.shape != (3,):
         raise InputError(
-            f"field: {field!r} is not three numbers (allowed: intensity in nT, inclination and declination "
-            "in degrees, such as 50000,60,2)"
+            f"field: {_arrays.shown(field)} is not three numbers (allowed: intensity in nT, inclination "
+            "and declination in degrees, such as 50000,60,2)"
         )
     vectors, uniform = _remanence(remanence, shape)
     return core().magnetic_field(

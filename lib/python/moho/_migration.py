@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
@@ -193,8 +194,12 @@ class Migration:
                 "2D, x; n x 2 in 3D, x and y)"
             )
         self._columns = self._columns.reshape(-1)
+        self._mute = _arrays.text(mute, "mute", "velocity:1500")
         sizes = _arrays.stream_sizes(device_memory, _arrays.devices_of(devices), block, updates)
-        _check_stream(sizes, expand, snapshots, concurrent_shots)
+        _arrays.choice(expand, "expand", EXPANSIONS)
+        _arrays.choice(snapshots, "snapshots", SNAPSHOTS)
+        at_once = _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024)
+        _check_stream(sizes, expand, snapshots, at_once)
         with _arrays.renamed(("codec", "error")):
             self._migration = core().make_migration(
                 *wave_arguments(
@@ -204,19 +209,19 @@ class Migration:
                 taper_radius(source_taper),
                 _arrays.memory_bytes(memory),
                 *data,
-                _arrays.choice(expand, "expand", EXPANSIONS),
-                _arrays.text(mute, "mute", "velocity:1500"),
+                expand,
+                self._mute,
                 _arrays.text(spreading, "spreading", "line"),
                 _arrays.choice(zero, "zero", ("start", "peak")),
                 _arrays.flag(normalise, "normalise"),
                 _arrays.flag(complete_receivers, "complete_receivers"),
-                [] if aperture is None else np.atleast_1d(_arrays.numbers(aperture, "aperture")).tolist(),
+                [] if aperture is None else _widths(aperture),
                 self._columns.tolist(),
                 0.0 if half_offset is None else _arrays.positive(half_offset, "half_offset"),
-                _arrays.choice(snapshots, "snapshots", SNAPSHOTS),
+                snapshots,
                 _arrays.text(error, "error", "snr:55"),
                 _arrays.whole(snapshot_steps, "snapshot_steps", 0, 1000000),
-                _arrays.whole(concurrent_shots, "concurrent_shots", 0, 1024),
+                at_once,
                 sizes + _arrays.random_layers(random_width, seed),
                 _arrays.space_of(space, vp),
                 file,
@@ -352,11 +357,19 @@ class Migration:
         Returns
         -------
         numpy.ndarray, of the shape and type of vp
+            A UserWarning says if it is zero, such as where `mute` leaves no sample of the traces.
         """
         _arrays.choice(condition, "condition", CONDITIONS)
         core()
         result = np.empty(self._shape, self._dtype)
         self._migration.image(condition, _arrays.positive(level, "level"), result)
+        if not result.any():
+            reason = (
+                "waves of sources and traces do not meet within time"
+                if self._mute == "none"
+                else f"mute {_arrays.shown(self._mute)} leaves no sample of the traces"
+            )
+            warnings.warn(f"the image is zero: no shot was added, traces are zero, or {reason}", stacklevel=2)
         return self._shown(result, "image")
 
     def illumination(self, of: str = "source") -> np.ndarray:
@@ -421,6 +434,14 @@ class Migration:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _widths(aperture: Any) -> list[float]:
+    """Widths of an aperture along x, or x and y, m."""
+    widths = np.atleast_1d(_arrays.numbers(aperture, "aperture"))
+    if widths.ndim != 1:
+        raise InputError(f"aperture is {_arrays.shown(aperture)} (allowed: one number, or two for x and y)")
+    return widths.tolist()
 
 
 def _check_stream(sizes: list[int], expand: str, snapshots: str, concurrent_shots: int) -> None:

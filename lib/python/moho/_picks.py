@@ -70,7 +70,7 @@ def read_picks(
     """
     arrays = core().read_picks(
         _arrays.path_of(path, "path"),
-        format if format == "" else _arrays.choice(format, "format", ("csv", "sgt")),
+        "" if isinstance(format, str) and format == "" else _arrays.choice(format, "format", ("csv", "sgt")),
         TIME_UNITS[_arrays.choice(time_unit, "time_unit", tuple(TIME_UNITS))],
         _arrays.flag(elevations, "elevations"),
         _arrays.path_of(shots, "shots"),

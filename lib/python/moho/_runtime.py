@@ -9,6 +9,7 @@ import os
 import threading
 from typing import Any, Iterator
 
+from ._arrays import shown
 from ._errors import Error, InputError
 from ._processor import load_core
 
@@ -91,7 +92,7 @@ def configure(*, threads: int) -> None:
     """
     global _threads
     if not isinstance(threads, int) or not 1 <= threads <= 512:
-        raise InputError(f"threads is {threads!r} (allowed: 1 to 512): give the number of threads")
+        raise InputError(f"threads is {shown(threads)} (allowed: 1 to 512): give the number of threads")
     if _module is not None:
         _module.set_threads(threads)
     _threads = threads

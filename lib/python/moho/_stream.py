@@ -11,6 +11,7 @@ from . import _arrays, _labelled
 from ._errors import InputError
 from ._runtime import core
 from ._wave_arguments import (
+    EXPANSIONS,
     expansion_arguments,
     parameter_bits,
     random_seed,
@@ -132,7 +133,7 @@ def stream_shots(
     ]
     slabs = _arrays.flag(slabs, "slabs")
     _check_slabs(slabs, sizes[1], block=block, updates=updates, groups=groups, lag=lag, file=file)
-    if expand == "amplitude":
+    if _arrays.choice(expand, "expand", EXPANSIONS) == "amplitude":
         raise InputError(
             "expand amplitude is for one device (allowed in a stream: none, layers, eikonal): it searches "
             "the whole wavefield before a step, choose one that knows arrivals from the model"

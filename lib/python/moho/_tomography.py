@@ -139,7 +139,7 @@ class TimesInversion:
             A file cannot be written.
         """
         if not isinstance(formats, (str, list, tuple)):
-            raise InputError(f"formats is {formats!r} (allowed: some of {', '.join(EXPORTS)})")
+            raise InputError(f"formats is {_arrays.shown(formats)} (allowed: some of {', '.join(EXPORTS)})")
         names = formats.split(",") if isinstance(formats, str) else list(formats)
         for name in names:
             _arrays.choice(name, "formats", EXPORTS)
@@ -306,12 +306,12 @@ def invert_times(
         "left_out": used.count - used.order.size,
         "error": [] if error is None else _pair(error, "error"),
         "spacing": [] if spacing is None else [_arrays.positive(spacing, "spacing")],
-        "shape": [] if shape is None else [_arrays.whole(n, "shape", 1, 2**40) for n in shape],
+        "shape": [] if shape is None else _shape(shape, dim),
         "origin": [] if origin is None else _finite(_arrays.per_axis(origin, "origin", dim), "origin"),
         "margin": None if margin is None else _arrays.not_negative(margin, "margin"),
         "depth": 0.0 if depth is None else _arrays.positive(depth, "depth"),
         "bounds": [] if bounds is None else _pair(bounds, "bounds"),
-        "lengths": [] if lengths is None else _arrays.per_axis(lengths, "lengths", dim),
+        "lengths": [] if lengths is None else _lengths(lengths, dim),
         "deviation_max": _arrays.positive(deviation_max, "deviation_max"),
         "statics": _arrays.choice(statics, "statics", STATICS),
         "static_deviation": 0.005 if static_deviation is None else _deviation(static_deviation, statics),
@@ -326,8 +326,6 @@ def invert_times(
         "single": _arrays.choice(precision, "precision", ("single", "double")) == "single",
         "memory": _arrays.memory_bytes(memory),
     }
-    if options["shape"] and len(options["shape"]) != dim:
-        raise InputError(f"shape is {shape!r} (allowed: {dim} numbers of nodes, for {_arrays.AXES[dim]})")
     options |= _ground(topography, dim) | _start(start, dim) | _damping(damping)
     options["layers"] = isinstance(start, str)
     options["checkerboard"] = [] if checkerboard is None else _checks(checkerboard, dim)
@@ -417,6 +415,23 @@ def _finite(values: list[float], name: str) -> list[float]:
     return values
 
 
+def _shape(shape: Any, dim: int) -> list[int]:
+    """Numbers of nodes along the axes."""
+    allowed = f"{dim} numbers of nodes, for {_arrays.AXES[dim]}"
+    counts = [_arrays.whole(n, "shape", 1, 2**40) for n in _arrays.items(shape, "shape", allowed)]
+    if len(counts) != dim:
+        raise InputError(f"shape is {_arrays.shown(shape)} (allowed: {allowed})")
+    return counts
+
+
+def _lengths(lengths: Any, dim: int) -> list[float]:
+    """Correlation lengths along the axes, m."""
+    found = _arrays.per_axis(lengths, "lengths", dim)
+    if not all(one > 0.0 for one in found):
+        raise InputError(f"lengths is {_arrays.shown(lengths)} (allowed: positive numbers, m, also infinity)")
+    return found
+
+
 def _pair(value: Any, name: str) -> list[float]:
     """Two numbers; for errors the second is 0 if one is given."""
     array = _arrays.numbers(value, name).reshape(-1)
@@ -426,7 +441,7 @@ def _pair(value: Any, name: str) -> list[float]:
     if not ordered or not np.all(array >= 0.0) or not 0.0 < array.sum() < np.inf:
         allowed = "s, and a part of the time, not both 0" if name == "error" else "0 < least < greatest, m/s"
         allowed += ", finite"
-        raise InputError(f"{name} is {value!r} (allowed: {allowed})")
+        raise InputError(f"{name} is {_arrays.shown(value)} (allowed: {allowed})")
     return array.tolist()
 
 
@@ -447,7 +462,9 @@ def _start(start: Any, dim: int) -> dict[str, Any]:
     if array.ndim <= 1:
         linear = array.reshape(-1).tolist() + ([0.0] if array.size == 1 else [])
         if len(linear) != 2 or not (linear[0] > 0.0 and linear[1] >= 0.0):
-            raise InputError(f"start is {start!r} (allowed: a velocity above 0, and its increase, 0 or more)")
+            raise InputError(
+                f"start is {_arrays.shown(start)} (allowed: a velocity above 0, and its increase, 0 or more)"
+            )
         return {"linear": linear, "start": None}
     return {"linear": [], "start": _field(array, "start", dim)}
 
@@ -474,7 +491,7 @@ def _location(locate: Any, deviation: Any, origin_deviation: Any, dim: int) -> d
             raise InputError(f"{name} was given without locate (allowed: with it): give both")
     if not all(one >= 0.0 for one in [*deviations, origin]):
         name, value = ("origin_deviation", origin) if not origin >= 0.0 else ("location_deviation", deviation)
-        raise InputError(f"{name} is {value!r} (allowed: 0 or more)")
+        raise InputError(f"{name} is {_arrays.shown(value)} (allowed: 0 or more)")
     locate = _arrays.flag(locate, "locate")
     return {"locate": locate, "location_deviation": deviations, "origin_deviation": origin}
 

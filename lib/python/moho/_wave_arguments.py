@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Real
 from typing import Any, Optional
 
 import numpy as np
@@ -93,7 +94,7 @@ def wave_arguments(
     dim = fields[0].ndim
     text, samples, of_samples = wavelet_arguments(wavelet, wavelet_interval)
     if faces is not None and not isinstance(faces, str):
-        raise InputError(f"faces is {faces!r} (allowed: a text such as 'cpml:20,top=free')")
+        raise InputError(f"faces is {_arrays.shown(faces)} (allowed: a text such as 'cpml:20,top=free')")
     times = [
         _arrays.number(time, "time"),
         0.0 if dt is None else _arrays.positive(dt, "dt"),
@@ -103,7 +104,8 @@ def wave_arguments(
     free = _arrays.flag(free_surface, "free_surface")
     if free and any(one.startswith("top=") and one != "top=free" for one in (faces or "").split(",")):
         raise InputError(
-            f"free_surface is True and faces is {faces!r} (allowed: one of both for the top): leave one out"
+            f"free_surface is True and faces is {_arrays.shown(faces)} (allowed: one of both for the top): "
+            "leave one out"
         )
     return [fields, *axes, text, samples, of_samples, faces or "", free, times]
 
@@ -153,9 +155,9 @@ def parameter_bits(parameters: Any) -> int:
     """Bits of stored parameters for the compiled module; 0: automatic."""
     if isinstance(parameters, str) and parameters == "auto":
         return 0
-    if parameters in (16, 32) and not isinstance(parameters, bool):
+    if isinstance(parameters, Real) and not isinstance(parameters, bool) and parameters in (16, 32):
         return int(parameters)
-    raise InputError(f"parameters is {parameters!r} (allowed: 32, 16 or 'auto')")
+    raise InputError(f"parameters is {_arrays.shown(parameters)} (allowed: 32, 16 or 'auto')")
 
 
 def wavelet_arguments(wavelet: Any, interval: Any) -> tuple[str, Optional[np.ndarray], float]:

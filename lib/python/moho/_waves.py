@@ -13,6 +13,7 @@ from ._errors import InputError
 from ._plan import Plan, shots_text
 from ._runtime import core
 from ._wave_arguments import (
+    EXPANSIONS,
     expansion_arguments,
     parameter_bits,
     random_seed,
@@ -33,6 +34,7 @@ class Snapshots:
     values: np.ndarray  #: pressure: (snapshots, nx, nz) or (snapshots, nx, ny, nz), of the type of vp
     times: np.ndarray  #: s, (snapshots,)
     domains: Optional[list[dict[str, list[float]]]] = None  #: "lower", "upper": m, corner nodes stepped
+
 
 _INVERTED = ("vp", "density", "epsilon", "delta")  # parameters with derivatives
 
@@ -215,7 +217,9 @@ class Shots:
         model = wave_fields(vp, **more)
         self._dim = model[0].ndim
         count = _arrays.devices_of(devices)
-        _check_devices(count, self._device, expand, concurrent_shots)
+        _arrays.choice(expand, "expand", EXPANSIONS)
+        at_once = _arrays.whole(concurrent_shots, "concurrent_shots", 0, 65536)
+        _check_devices(count, self._device, expand, at_once)
         self._whole = expand == "none" and snapshot_every is None
         self._given = [None if one is None else _arrays.kind_of(one) for one in model]
         self._model = checksum(model)
@@ -230,7 +234,7 @@ class Shots:
             _arrays.memory_bytes(memory),
             _arrays.space_of(space, vp),
             count,
-            _arrays.whole(concurrent_shots, "concurrent_shots", 0, 65536),
+            at_once,
             0.0 if snapshot_every is None else _arrays.number(snapshot_every, "snapshot_every"),
             *expansion_arguments(expand, expand_threshold, expand_interval, expand_coarsening),
             random_seed(seed, faces),
@@ -510,7 +514,9 @@ class Shots:
     def _wanted(self, names: Sequence[str], argument: str) -> list[bool]:
         """For each parameter with derivatives: True if it is among the names."""
         if not isinstance(names, (str, list, tuple, set, frozenset)):
-            raise InputError(f"{argument} is {names!r} (allowed: names of parameters, such as ('vp',))")
+            raise InputError(
+                f"{argument} is {_arrays.shown(names)} (allowed: names of parameters, such as ('vp',))"
+            )
         given = (names,) if isinstance(names, str) else tuple(names)
         for name in given:
             _arrays.choice(name, argument, _INVERTED)

@@ -230,9 +230,8 @@ def point_operator(
     -----
     Hicks (2002) gave the interpolation. docs/theory/waves.md describes it.
     """
-    if not isinstance(shape, (tuple, list, np.ndarray)):
-        raise InputError(f"shape is {shape!r} (allowed: numbers of nodes, (nx, nz) or (nx, ny, nz))")
-    extents = tuple(_arrays.whole(extent, "shape", 1, 2**31) for extent in shape)
+    given = _arrays.items(shape, "shape", "numbers of nodes, (nx, nz) or (nx, ny, nz)")
+    extents = tuple(_arrays.whole(extent, "shape", 1, 2**31) for extent in given)
     if len(extents) not in (2, 3):
         raise InputError(f"shape: it has {len(extents)} axes (allowed: 2 or 3)")
     dim = len(extents)
@@ -280,7 +279,8 @@ def extended_image_operator(source: Any, lags: Union[int, Sequence[int]]) -> Gri
     p = np.ascontiguousarray(_arrays.numbers(source, "source"))
     if p.ndim not in (2, 3):
         raise InputError(f"source: its shape is {_arrays.shape_text(p.shape)} (allowed: 2 or 3 axes)")
-    each = (lags, 0) if np.ndim(lags) == 0 else tuple(lags)
+    several = isinstance(lags, (list, tuple)) or (isinstance(lags, np.ndarray) and lags.ndim > 0)
+    each = tuple(lags) if several else (lags, 0)
     if len(each) != 2:
         raise InputError(f"lags: there are {len(each)} (allowed: one along x, or two along x and y)")
     along_x, along_y = (_arrays.whole(lag, "lags", 0, 2**31) for lag in each)
@@ -326,7 +326,8 @@ def ray_operator(rays: Rays, basis: str = "nodes") -> LinearOperator:
     if not isinstance(rays, Rays) or rays.traveltimes is None or rays.traveltimes.size == 0:
         raise InputError("rays: there are none (allowed: results of moho.trace_rays with receivers)")
     shape = rays.times.shape[1:]
-    dims = shape if basis == "nodes" else tuple(extent - 1 for extent in shape)
+    nodes = _arrays.choice(basis, "basis", ("nodes", "cells")) == "nodes"
+    dims = shape if nodes else tuple(extent - 1 for extent in shape)
     return _RayOperator(rays.matrix(basis), dims, rays.traveltimes.shape)
 
 

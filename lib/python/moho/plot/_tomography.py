@@ -193,8 +193,13 @@ def traveltime_fit(picks, *, title=""):
     axes = sheet.panel(1, 1, "Residual / error by source and receiver: a stripe is a bad station", 9)
     table = np.full((int(picks["source"].max()) + 1, int(picks["receiver"].max()) + 1), np.nan)
     table[picks["source"].astype(int), picks["receiver"].astype(int)] = picks["z"]
-    image = axes.imshow(table, cmap="RdBu", vmin=-4.0, vmax=4.0, aspect="auto", interpolation="nearest")
-    axes.set_xlabel("Receiver")
-    axes.set_ylabel("Source")
+    count, receivers = table.shape
+    numbers = (0.5, receivers + 0.5, count + 0.5, 0.5)  # from 1, as in messages
+    image = axes.imshow(
+        table, cmap="RdBu", vmin=-4.0, vmax=4.0, aspect="auto", interpolation="nearest", extent=numbers
+    )
+    for axis, label in ((axes.xaxis, "Receiver"), (axes.yaxis, "Source")):
+        axis.set_label_text(label)
+        axis.get_major_locator().set_params(integer=True)
     _sheets.colour_bar(axes, image, "Residual / error", extend="both")
     return sheet.figure
