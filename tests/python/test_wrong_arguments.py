@@ -270,6 +270,15 @@ class Waves(Refused):
             for planned in (moho.Migration, moho.Objective):
                 self.refused(lambda planned=planned, wrong=wrong: planned(self.vp, wrong, **WAVES), name)
 
+    def test_copies_for_other_processes(self):
+        with self.migration() as migration, self.objective() as objective:
+            for one in (self.shots, migration, objective, objective.search()):
+                for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+                    name = f"moho.{type(one).__name__} cannot be pickled or copied"
+                    self.refused(lambda one=one, copied=copied: copied(one), name, error=TypeError)
+            plan = pickle.loads(pickle.dumps(migration.plan))
+        self.assertEqual((plan, str(plan)), (migration.plan, str(migration.plan)))
+
     def test_updates_name_nodes_of_the_model(self):
         wrong = self.vp.copy()
         wrong[5, 6] = NAN

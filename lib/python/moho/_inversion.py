@@ -14,7 +14,7 @@ from ._errors import InputError
 from ._gathers import Gather, gather_arguments, run_length
 from ._inversion_arguments import PARAMETERS
 from ._plan import Plan, objective_text
-from ._runtime import core
+from ._runtime import OfThisProcess, core
 from ._wave_arguments import scheme_arguments, taper_radius, warn_without_effect, wave_arguments, wave_fields
 
 PARAMETER_UNITS = {"vp": "m/s", "density": "kg/m3", "epsilon": "1", "delta": "1"}
@@ -22,7 +22,7 @@ MISFITS = ("least-squares", "correlation", "huber", "envelope")
 SOURCE_FIELDS = ("auto", "shell", "random", "stored", "replay")
 
 
-class Objective:
+class Objective(OfThisProcess):
     """Misfit of a survey and its gradient as functions of the variables of a model, as in invert_waves.
 
     An object is a function for optimisers: `objective(x)` returns the misfit and its gradient, such as for
@@ -478,7 +478,7 @@ class Evaluation:
     step: float  #: length of the trial step; 0: the start of a band
 
 
-class Search:
+class Search(OfThisProcess):
     """A search by L-BFGS, from Objective.search(): an iterator of moho.Evaluation.
 
     Each step of the iteration evaluates the misfit once, in the band of the search: the objective may be used

@@ -12,7 +12,7 @@ from . import _arrays, _checkpoint, _labelled
 from ._errors import InputError
 from ._gathers import Gather, gather_arguments, run_length
 from ._plan import Plan
-from ._runtime import core
+from ._runtime import OfThisProcess, core
 from ._wave_arguments import (
     EXPANSIONS,
     scheme_arguments,
@@ -26,7 +26,7 @@ CONDITIONS = ("inverse-scattering", "zero-lag", "source", "receiver", "laplacian
 SNAPSHOTS = ("auto", "device", "memory", "compressed", "threads", "boundary", "replay", "random")
 
 
-class Migration:
+class Migration(OfThisProcess):
     """Reverse-time migration of the shots of a survey over one model, as in the program migrate_shots.
 
     The constructor plans all shots: time step, storage of the source wavefield, shots at a time. `add()`

@@ -19,6 +19,16 @@ _forked = False
 _threads = 0
 
 
+class OfThisProcess:
+    """Base of objects whose memory belongs to this process: pickle and copy refuse them."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            f"moho.{type(self).__name__} cannot be pickled or copied (its memory belongs to this process): "
+            "make another one of the same arguments"
+        )
+
+
 def _after_fork() -> None:
     global _forked
     _forked = _module is not None

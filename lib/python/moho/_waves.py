@@ -11,7 +11,7 @@ import numpy as np
 from . import _arrays, _labelled
 from ._errors import InputError
 from ._plan import Plan, shots_text
-from ._runtime import core
+from ._runtime import OfThisProcess, core
 from ._wave_arguments import (
     EXPANSIONS,
     expansion_arguments,
@@ -70,7 +70,7 @@ class Gather:
         )
 
 
-class Shots:
+class Shots(OfThisProcess):
     """Finite-difference shots over one model, as the program model_waves computes them.
 
     The medium follows from the parameters that are given: vp alone is isotropic, with density of variable
