@@ -312,6 +312,10 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
   session.print("          ", done.medium, ", velocity ", significant(done.slowest, 6), " to ",
                 significant(done.quickest, 6), " m/s");
   for (const std::string& note : model.notes) session.print("          note: " + note);
+  if (o.sources.empty()) {
+    session.print(
+        "          note: no --source was given: one in the middle of the surface is taken");
+  }
 
   job.options.progress = session.progress();
   eikonal::Traveltimes<T> outcome;

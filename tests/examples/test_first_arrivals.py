@@ -169,7 +169,8 @@ class Times(Case):
 class Picture(Case):
     def test_program_draws(self):
         self.needs_matplotlib()
-        _, summary, _ = self.solve("--builtin", "salt", "--shape", "61,41", plot=True)
+        _, summary, text = self.solve("--builtin", "salt", "--shape", "61,41", plot=True)
+        self.assertIn("note: no --source was given: one in the middle of the surface", text)
         self.assertEqual(summary["picture"], "times.png")
         self.assertIn("times.png", summary["files"])
         self.assert_picture(self.path("out/times.png"))

@@ -93,6 +93,14 @@ class Links(unittest.TestCase):
             if not name.startswith((os.pardir, "results", "index")):
                 self.assertIn(f"]({name})", index)
 
+    def test_lines_of_a_command_are_continued(self):
+        for name in pages():
+            with open(name, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            for line, after in zip(lines, lines[1:]):
+                if re.match(r"    (mpirun .* )?[a-z]+_[a-z]+ ", line) and re.match(r"    +--", after):
+                    self.assertTrue(line.endswith("\\"), f"{os.path.relpath(name, ROOT)}: {line}")
+
     def test_dead_ones_are_found(self):
         import tempfile
         with tempfile.TemporaryDirectory(prefix="moho_") as folder:
