@@ -351,6 +351,8 @@ class Waves(Refused):
         with self.objective() as objective:
             self.refused(lambda: objective.set_band(5), "corner: it is 5", "bands is empty")
             self.each(objective.search, "precondition", "x")
+            for name in ("iterations", "pairs", "first_change"):
+                self.each(objective.search, name, [None], [[1, 2], [3]], "x")
 
     def test_warn_of_arguments_without_effect(self):
         for words, more in (

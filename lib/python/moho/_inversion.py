@@ -411,24 +411,16 @@ class Objective(OfThisProcess):
         """
         file = _checkpoint.path_of(checkpoint)
         limits = {
-            "iterations": iterations,
-            "pairs": pairs,
-            "first_change": first_change,
+            "iterations": _arrays.whole(iterations, "iterations", 1, 100000),
+            "pairs": _arrays.whole(pairs, "pairs", 1, 64),
+            "first_change": _arrays.number(first_change, "first_change"),
             "precondition": _arrays.flag(precondition, "precondition"),
         }
         made_from = self._made_from + "\n" + _checkpoint.lines_of(limits)
         core()
         return Search(
             self,
-            self._objective.search(
-                self._bands,
-                _arrays.whole(iterations, "iterations", 1, 100000),
-                _arrays.whole(pairs, "pairs", 1, 64),
-                _arrays.number(first_change, "first_change"),
-                _arrays.flag(precondition, "precondition"),
-                file,
-                made_from,
-            ),
+            self._objective.search(self._bands, *limits.values(), file, made_from),
         )
 
     def close(self) -> None:
