@@ -481,19 +481,24 @@ TEST(TomographyJackknife, DeviationIsThatOfTheErrors) {
 }
 
 TEST(TomographyInversion, GoesOnWithTheSameBits) {
-  auto job = line_job(line_picks(6, 48, 0.002), 1600.0, 2.3);
-  job.options.iterations = 3;
-  std::vector<InversionState> states;
-  job.each = [&](const IterationReport&, const InversionState& state) { states.push_back(state); };
-  const auto whole = invert<float, 2, Memory>(host(), job);
-  ASSERT_GE(states.size(), 3u);
-  const auto path = std::filesystem::temp_directory_path() / "moho_tomography_state.npy";
-  write_state(path, states[1]);
-  job.state = read_state(path);
-  std::filesystem::remove(path);
-  const auto resumed = invert<float, 2, Memory>(host(), job);
-  EXPECT_EQ(resumed.velocity, whole.velocity);
-  EXPECT_EQ(resumed.reports.size(), whole.reports.size());
+  for (const Robust robust : {Robust::none, Robust::huber, Robust::biweight}) {
+    auto job = line_job(line_picks(6, 48, 0.002), 1600.0, 2.3);
+    job.options.iterations = 3;
+    job.options.robust = robust;
+    std::vector<InversionState> states;
+    job.each = [&](const IterationReport&, const InversionState& at) { states.push_back(at); };
+    const auto whole = invert<float, 2, Memory>(host(), job);
+    ASSERT_GE(states.size(), 3u);
+    for (const std::size_t k : {0, 1}) {
+      const auto path = std::filesystem::temp_directory_path() / "moho_tomography_state.npy";
+      write_state(path, states[k]);
+      job.state = read_state(path);
+      std::filesystem::remove(path);
+      const auto resumed = invert<float, 2, Memory>(host(), job);
+      EXPECT_EQ(resumed.velocity, whole.velocity);
+      EXPECT_EQ(resumed.reports.size(), whole.reports.size());
+    }
+  }
 }
 
 TEST(TomographyInversion, HasTheSameBitsOnAllHostSpaces) {

@@ -209,7 +209,7 @@ class Inversion {
   bool goes_back(const Prediction<Dim, Memory>& prediction, const Delays& delays) const;
   double delay_of(const Delays& delays, const Pick& pick) const;
   double sigma_of(const Pick& pick, double time) const;
-  void fit();
+  void fit(bool restored = false);
   double chi2() const;
   double data_weight() const;
   double misfit(const Prediction<Dim, Memory>& prediction, const Delays& delays) const;

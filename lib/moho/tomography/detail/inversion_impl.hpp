@@ -102,7 +102,7 @@ double Inversion<T, Dim, Memory>::sigma_of(const Pick& pick, double time) const 
 
 // Residuals, standard deviations and robust weights of the present model.
 template <class T, int Dim, class Memory>
-void Inversion<T, Dim, Memory>::fit() {
+void Inversion<T, Dim, Memory>::fit(bool restored) {
   std::vector<double> z;
   for (std::size_t k = 0; k < m_fits.size(); ++k) {
     const Pick& pick = m_picks.picks[k];
@@ -116,8 +116,11 @@ void Inversion<T, Dim, Memory>::fit() {
   // weights are Huber's, whose minimum is unique, till the scale of the residuals has settled.
   const double scale = robust_scale(z);
   InversionState& state = m_state;
-  if (scale <= 1.3 || (state.scale > 0.0 && scale > 0.8 * state.scale)) state.redescending = true;
-  state.scale = scale;
+  if (!restored) {  // otherwise the state has both
+    const bool settled = state.scale > 0.0 && scale > 0.8 * state.scale;
+    if (scale <= 1.3 || settled) state.redescending = true;
+    state.scale = scale;
+  }
   Robust robust = m_options.robust;
   double limit = 5.0;
   if (robust == Robust::biweight && !state.redescending) {
@@ -533,7 +536,7 @@ void Inversion<T, Dim, Memory>::restore(const Instance<Memory>& exec, InversionS
   m_velocity = std::move(trial.velocity);
   m_now =
       m_forward.evaluate(exec, m_velocity, ended(), m_options.progress, positions(m_state.delays));
-  fit();
+  fit(true);
 }
 
 template <class T, int Dim, class Memory>
