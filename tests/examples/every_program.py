@@ -332,6 +332,18 @@ class NothingIsLost:
                                  cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(process.returncode, 0, process.stderr)
 
+    def test_closed_standard_descriptors(self):
+        process = subprocess.Popen([self.program, *map(str, self.slow), "--no-plot", "--out", "out"],
+                                   cwd=self.folder, preexec_fn=lambda: os.closerange(0, 3))
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.wait()))
+        self.wait_for(process, lambda: os.path.exists(self.path("out/.moho_lock")))
+        if os.path.isdir("/proc/self/fd"):
+            # no file of the program has the number of a standard stream
+            links = [os.readlink(f"/proc/{process.pid}/fd/{number}") for number in range(3)]
+            self.assertEqual(links, ["/dev/null"] * 3)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), 130)
+
     def test_names_that_are_no_text(self):
         folder = os.fsdecode(b"r\xff\xc3\xa9")
         done = subprocess.run([os.fsencode(self.program), *(os.fsencode(str(a)) for a in self.small),
