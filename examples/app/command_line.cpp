@@ -131,6 +131,7 @@ std::vector<po::option> read_file(const Description& description, const std::str
   } catch (const FileError& error) {
     throw InputError(concat("--config ", file, ": cannot be read: ", error.what()));
   }
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // the byte order mark of UTF-8
   std::vector<po::option> options;
   std::istringstream stream(text);
   int number = 0;

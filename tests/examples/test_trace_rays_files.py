@@ -281,7 +281,7 @@ weights = velocity
             self.assertEqual(a.summary[key], b.summary[key])
 
     def test_file_equals_command_line(self):
-        config = self.write("survey.cfg", self.text)
+        config = self.write("survey.cfg", "\ufeff" + self.text)  # a byte order mark may begin the file
         self.same(self.trace(*self.arguments), self.trace("--config", config))
 
     def test_command_line_wins(self):
