@@ -153,11 +153,11 @@ void read_weights(const std::string& text, Options& o) {
 // The demo takes the place of data and cells.
 void check_choices(const Arguments& given, Options& o) {
   if (o.demo) {
-    for (const char* name : {"data", "mesh", "prisms", "topography", "mask", "components"}) {
+    for (const char* name :
+         {"data", "mesh", "prisms", "topography", "mask", "components", "errors", "percent"}) {
       if (!given.given(name)) continue;
-      throw InputError(concat("--demo and --", name,
-                              " were both given (allowed: --demo has data and cells of its own): "
-                              "leave one out"));
+      throw InputError(
+          concat("--demo and --", name, " were both given (allowed: one of them): leave one out"));
     }
     return;
   }

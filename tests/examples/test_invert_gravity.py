@@ -113,6 +113,10 @@ class Inversion(Case):
         np.save(self.path("mask.npy"), mask != 0)
         again, _, _ = self.invert("--topography", "ground.npy,0,0,800,600", "--mask", "mask.npy", out="bool")
         np.testing.assert_array_equal(again, model)
+        for kind in ("<i2", ">i8"):
+            np.save(self.path("mask.npy"), mask.astype(kind))
+            again, _, _ = self.invert("--topography", "ground.npy,0,0,800,600", "--mask", "mask.npy", out="int")
+            np.testing.assert_array_equal(again, model)
 
     def test_lattice_is_the_direct_sum(self):
         x, y = np.meshgrid(np.arange(50.0, 800.0, 100.0), np.arange(50.0, 600.0, 100.0))
@@ -334,6 +338,8 @@ class BadInput(Case):
         self.refuse([], "no data were given")
         self.refuse(data, "no cells were given")
         self.refuse(["--demo", *data], "--demo and --data were both given")
+        self.refuse(["--demo", "--errors", "0.1"], "--demo and --errors were both given")
+        self.refuse(["--demo", "--percent", "5"], "--demo and --percent were both given")
         self.refuse([*data, *MESH], "nothing says the errors of gz")
         self.refuse([*data, *MESH, "--errors", "gz:0.1"], "nothing says the errors of gzz")
         self.refuse([*data, *MESH, "--errors", "gq:1"], "gq")

@@ -174,6 +174,9 @@ TEST(Model, IntegersAreConvertedWithANote) {
   EXPECT_THAT(message_of<FileError>([&] { (void)read_model<float>(folder / "a.npy"); }),
               HasSubstr("holds the integer 16777217 (allowed: up to 16777216"));
   EXPECT_EQ(read_model<double>(folder / "a.npy").values.data[3], 16777217.0);
+  std::filesystem::resize_file(folder / "a.npy", std::filesystem::file_size(folder / "a.npy") - 1);
+  EXPECT_THAT(message_of<FileError>([&] { (void)read_model<double>(folder / "a.npy"); }),
+              HasSubstr("is truncated"));
 }
 
 }  // namespace

@@ -94,15 +94,11 @@ void peek_segy(const std::filesystem::path& path, ModelHeader& header) {
   }
 }
 
-// Reads integers of a .npy file; returns false for other values.
+// Returns the integers of a .npy file.
 template <class T>
-bool read_integers(const std::filesystem::path& path, Array<T>& values) {
-  Array<std::int64_t> integers;
-  try {
-    integers = read_npy<std::int64_t>(path);
-  } catch (const FileError&) {
-    return false;
-  }
+Array<T> read_integers(const std::filesystem::path& path) {
+  const Array<std::int64_t> integers = read_npy<std::int64_t>(path);
+  Array<T> values;
   constexpr auto limit = std::int64_t(1) << std::numeric_limits<T>::digits;
   values.shape = integers.shape;
   values.data.reserve(integers.data.size());
@@ -114,7 +110,7 @@ bool read_integers(const std::filesystem::path& path, Array<T>& values) {
     }
     values.data.push_back(static_cast<T>(value));
   }
-  return true;
+  return values;
 }
 
 }  // namespace
@@ -158,12 +154,12 @@ LoadedModel<T> read_model(const std::filesystem::path& path) {
   LoadedModel<T> model;
   if (extension == ".npy") {
     model.format = "npy";
-    try {
-      model.values = read_npy<T>(path);
-    } catch (const FileError&) {
-      if (!read_integers(path, model.values)) throw;
+    if (peek_npy(path).integers) {
+      model.values = read_integers<T>(path);
       model.notes.push_back(
           concat("the integers were converted to ", sizeof(T) == 4 ? "float" : "double"));
+    } else {
+      model.values = read_npy<T>(path);
     }
     model.spacing.assign(model.values.shape.size(), 0.0);
     model.origin.assign(model.values.shape.size(), 0.0);

@@ -363,7 +363,10 @@ Array<T> read_npy(const std::filesystem::path& path) {
 
 NpyLayout peek_npy(const std::filesystem::path& path) {
   const NpyHeader header = read_header(InputFile(path));
-  return {header.shape, header.fortran && header.shape.size() > 1, header.descr == "|b1"};
+  int width = 0;
+  std::endian order = std::endian::native;
+  return {header.shape, header.fortran && header.shape.size() > 1, header.descr == "|b1",
+          understood<std::int64_t>(header.descr, width, order)};
 }
 
 namespace {

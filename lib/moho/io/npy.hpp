@@ -37,6 +37,7 @@ struct NpyLayout {
   /// Fortran order: the first axis is contiguous, and reading needs a temporary copy.
   bool fortran = false;
   bool booleans = false;  ///< the values are booleans
+  bool integers = false;  ///< the values are signed integers of 16 to 64 bits
 };
 
 /// Reads the header of a .npy file, but no values. \throws FileError

@@ -156,12 +156,21 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
 
 namespace {
 
-// The numbers of a .npy file; booleans are 0 and 1 if they are allowed.
-Array<double> read_numbers(const std::string& option, const std::string& file, bool booleans) {
+template <class T>
+Array<double> converted(const Array<T>& array) {
+  Array<double> result{array.shape, {}};
+  result.data.reserve(array.data.size());
+  for (const T value : array.data) result.data.push_back(static_cast<double>(value));
+  return result;
+}
+
+// The numbers of a .npy file. A mask may have booleans, 0 and 1, and integers.
+Array<double> read_numbers(const std::string& option, const std::string& file, bool mask) {
   try {
-    if (!booleans || !peek_npy(file).booleans) return read_npy<double>(file);
-    const Array<unsigned char> array = read_npy<unsigned char>(file);
-    return {array.shape, {array.data.begin(), array.data.end()}};
+    const NpyLayout layout = mask ? peek_npy(file) : NpyLayout();
+    if (layout.booleans) return converted(read_npy<unsigned char>(file));
+    if (layout.integers) return converted(read_npy<std::int64_t>(file));
+    return read_npy<double>(file);
   } catch (const FileError& error) {
     throw FileError(concat(option, ": ", error.what()));
   }
@@ -171,7 +180,7 @@ Array<double> read_numbers(const std::string& option, const std::string& file, b
 
 std::vector<double> read_values(const std::string& option, const std::string& file,
                                 const std::vector<std::int64_t>& shape, const std::string& axes,
-                                bool booleans) {
+                                bool mask) {
   const std::string what = option + " " + file;
   const std::int64_t count = shape_size(shape);
   const auto refuse = [&](const std::string& found) {
@@ -181,7 +190,7 @@ std::vector<double> read_values(const std::string& option, const std::string& fi
                             "order of the axes"));
   };
   if (!is_text_table(what, file)) {
-    Array<double> array = read_numbers(option, file, booleans);
+    Array<double> array = read_numbers(option, file, mask);
     if (array.shape != shape && !(array.shape.size() == 1 && array.shape[0] == count)) {
       refuse("its shape is " + shape_string(array.shape));
     }

@@ -41,10 +41,11 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
 
 /// Returns an array of a given shape, one number for each element, x fastest.
 /// \param shape with x last, also flat \param axes names of the shape's axes: "nz x ny x nx"
-/// \param booleans true: a .npy file may have booleans, which become 0 and 1
+/// \param mask true: a .npy file may also have booleans, which become 0 and 1, and signed integers
+/// of 16 to 64 bits
 /// \throws InputError for another shape, FileError
 std::vector<double> read_values(const std::string& option, const std::string& file,
                                 const std::vector<std::int64_t>& shape, const std::string& axes,
-                                bool booleans = false);
+                                bool mask = false);
 
 }  // namespace moho::io
