@@ -131,6 +131,7 @@ class Program {
     if (options.devices == 0 && stream::device_count(moho::Instance<MemoryOf<Instance>>(exec)) == 1)
       options.devices = 1;
     options.ranks = m_groups->ranks();
+    options.groups = m_session.processes().size() / m_groups->size();
     bool on_host = false;
     m_session.processes().together([&] {
       on_host = fwi::gradient_on_host<T>(exec, m_input.grid, medium_of(m_o.model),

@@ -360,6 +360,28 @@ class GradientsInSlabs(invert_waves_case.Case):
                     done = self.call(*plan(need[1] or devices, need[2] + "K"))
                     self.assertEqual(done.returncode, 0, message + done.stderr)
 
+    def test_advice_on_streams_works(self):
+        """A refusal advises random layers if, and only if, their gradients stream within the limits."""
+        self.shots = [*self.shots[:-3], "0,700:1200,700:301", *self.shots[-2:]]  # large data
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--space", "openmp", "--plan", "--boundary",
+                 "sponge:9", "--width", "9"]
+        random = ["--source-field", "random"]
+        for more, advice in (([], "or --source-field random, whose"),
+                             (["--at-once", "2"], "or --at-once 1 and --source-field random, whose"),
+                             (["--devices", "2"], "or --source-field random, whose")):
+            found = set()
+            for memory in ("2M", "40M"):
+                for limit in ("1M", "1500K"):
+                    with self.subTest(more=more, memory=memory, limit=limit):
+                        limits = ["--memory", memory, "--device-memory", limit]
+                        message = self.refuse([*asked, *more, *limits], "more memory (--")
+                        others = [] if "--at-once" in more else more
+                        done = self.call(*asked, *others, *random, *limits)
+                        self.assertEqual(advice in message, done.returncode == 0, message + done.stderr)
+                        self.assertEqual(" stream" in message, done.returncode == 0, message)
+                        found.add(done.returncode)
+            self.assertEqual(found, {0, 2}, more)
+
     def test_bytes_of_the_method(self):
         """A refusal states the bytes of the requested method."""
         asked = ["--vp", "start.npy", *self.survey, *self.shots, "--space", "openmp", "--boundary",
@@ -478,6 +500,27 @@ class RanksOfShot(invert_waves_case.Case):
             (["--ranks-per-shot", "0"], 2, "--ranks-per-shot"),
         ):
             self.refuse([*self.asked, *more], said, ranks=ranks)
+
+    def test_numbers_divide_the_ranks(self):
+        """Refusals name numbers of ranks that divide all of them, if there are any."""
+        asked = [*self.asked, "--boundary", "sponge:16", "--source-field", "stored"]
+        listed = r"take --ranks-per-shot ([\d, to]+?)(, which have to divide the number of ranks)?, fewer"
+        others = set()
+        for memory, ranks in (("600K", 4), ("740K", 4), ("700K", 2)):
+            def plan(per_shot, memory=memory):
+                return [*asked, "--device-memory", memory, "--ranks-per-shot", str(per_shot), "--plan"]
+
+            message = self.refuse(plan(2), "--ranks-per-shot is 2: each", ranks=ranks)
+            found = re.search(listed, message)
+            self.assertTrue(found, message)
+            number = self.numbers(found[1])[0]
+            done = self.call(*plan(number), ranks=number if found[2] else ranks)
+            self.assertEqual(done.returncode, 0, message + done.stderr)
+            others.add(found[2] is not None)
+        self.assertEqual(others, {False, True})
+        # too few planes
+        self.refuse([*asked[:-4], "--boundary", "sponge:48", "--width", "1", "--source-field", "random",
+                     "--ranks-per-shot", "4"], "--ranks-per-shot is 4 (allowed: up to 2, so that", ranks=4)
 
     def test_advice_on_streams_works(self):
         asked = [*self.asked, "--boundary", "sponge:16", "--device-memory", "700K"]

@@ -53,6 +53,14 @@ TEST(SlabPlan, NamesNumbersOfDevices) {
   EXPECT_EQ(device_numbers({4, 5, 8, 9, 10}), "4, 5, 8 to 10");
 }
 
+TEST(SlabPlan, PrefersNumbersThatDivideTheRanks) {
+  using moho::stream::dividing_numbers;
+  EXPECT_EQ(dividing_numbers({2, 3, 4, 5}, 6), "2, 3");
+  EXPECT_EQ(dividing_numbers({1, 2, 3, 4}, 4), "1, 2, 4");
+  EXPECT_EQ(dividing_numbers({3, 5}, 4), "3, 5, which have to divide the number of ranks");
+  EXPECT_EQ(dividing_numbers({3, 5}, 0), "3, 5");  // devices
+}
+
 TEST(SlabPlan, RoundsBytesUp) {
   using moho::stream::bytes_rounded_up;
   EXPECT_EQ(bytes_rounded_up(1000.0), "1000 B");

@@ -238,6 +238,49 @@ class Objective {
   Kokkos::View<T*, Memory> m_values;        ///< a derivative of a contribution from the host
 };
 
+template <class T, int Dim, class Memory>
+Objective<T, Dim, Kokkos::HostSpace> make_slab_objective(
+    ObjectiveInput<T, Dim, Kokkos::HostSpace> input, const Instance<Memory>& device);
+
+/// \brief Returns ObjectiveInput::streams: it plans an objective with other options, and true means
+/// that its gradients stream, or are in slabs, and fit.
+/// \param input arguments of the refused objective, whose models are in the memory of `exec`
+/// \param device instance of the first device
+template <class T, int Dim, class Memory, class Device>
+std::function<bool(const ObjectiveOptions<Dim>&)> stream_test(
+    const ObjectiveInput<T, Dim, Memory>& input, const Instance<Device>& device) {
+  return [=](const ObjectiveOptions<Dim>& options) {
+    using Host = Kokkos::HostSpace;
+    // rings of hosts are in addition to what a gradient in core takes, unless these are limited
+    if (is_host_memory<Device> && options.device_memory == 0) return false;
+    const auto on_host = [&](const wave::Model<T, Dim, Memory>& model) {
+      return wave::download_model<T, Dim, Memory>(input.exec, input.grid, model);
+    };
+    try {
+      const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
+      ObjectiveInput<T, Dim, Host> other{
+          host,
+          input.grid,
+          on_host(input.start),
+          input.faces,
+          input.wavelet,
+          {input.data.shots, input.data.read, on_host(input.data.model)},
+          options};
+      other.options.note = {};
+      other.options.progress = {};
+      if (gradient_in_slabs(options)) {
+        make_slab_objective<T, Dim, Device>(std::move(other), device);
+      } else {
+        const Objective<T, Dim, Host> planned(
+            std::make_unique<StreamedEvaluator<T, Dim, Device>>(std::move(other), device));
+      }
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+}
+
 /// \brief Creates an objective of shots in slabs. With source_field random, shots of one process
 /// that do not fit its devices stream through a chain of them.
 /// \param input arguments on the host, for which gradient_in_slabs() is true
@@ -248,6 +291,7 @@ Objective<T, Dim, Kokkos::HostSpace> make_slab_objective(
   using Result = Objective<T, Dim, Kokkos::HostSpace>;
   using Slabs = SlabEvaluator<T, Dim, Memory>;
   if (input.options.source_field != SourceField::random || input.options.ranks != nullptr) {
+    input.streams = stream_test(input, device);
     return Result(std::make_unique<Slabs>(std::move(input), device));
   }
   try {
@@ -315,6 +359,7 @@ Objective<T, Dim, Memory> make_objective(const InstanceOf<Memory>& exec, const G
       return make_fitting_objective<T, Dim, Memory>(std::move(input), instance);
     }
   }
+  input.streams = stream_test(input, instance);
   return Objective<T, Dim, Memory>(
       std::make_unique<CoreEvaluator<T, Dim, Memory>>(std::move(input)));
 }

@@ -126,6 +126,7 @@ struct ObjectiveOptions {
   /// arguments. Contributions of rank 0 are complete, those of the others are not. Null: each
   /// process computes complete shots.
   stream::StreamRanks* ranks = nullptr;
+  int groups = 1;  ///< groups of as many ranks, which compute other shots; for messages
   /// Returns the bytes of `memory` that the caller leaves; 0: what is free.
   std::size_t rest_of_memory() const {
     return memory > 0 ? memory - std::min(memory - 1, held) : 0;

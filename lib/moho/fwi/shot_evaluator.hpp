@@ -38,6 +38,9 @@ struct ObjectiveInput {
   wave::WaveletAt wavelet;             ///< of the sources
   ObjectiveData<T, Dim, Memory> data;  ///< shots and their data
   ObjectiveOptions<Dim> options;       ///< all other options
+  /// Returns true if gradients with other options stream, or are in core, and fit the memory.
+  /// Empty: messages advise no stream.
+  std::function<bool(const ObjectiveOptions<Dim>&)> streams = {};
 };
 
 /// \brief Checks a model: its values, and whether it can be stepped.
@@ -427,22 +430,39 @@ class ShotEvaluator {
       throw MemoryError(text + streaming_advice());
     }
   }
-  /// Returns advice for a gradient that does not fit a device; empty unless streaming would help.
+  /// Returns advice on options with which gradients stream and fit the memory; empty without any.
   std::string streaming_advice() const {
-    const bool limited = !is_host_memory<Memory> || m_options.device_memory > 0;
-    if (!limited) return {};
-    // ranks that share a shot each hold a slab
-    const std::string one =
-        m_options.ranks != nullptr ? concat(m_options.names("devices"), " 1") : "";
-    if (m_options.source_field == SourceField::random) {
-      return concat(
-          ", or ",
-          !one.empty() ? one : concat(m_options.names("block"), " or ", m_options.names("updates")),
-          ", with which the gradient streams");
+    if (!m_input.streams) return {};
+    const ArgumentNames& names = m_options.names;
+    ObjectiveOptions<Dim> other = m_options;
+    std::vector<std::string> changes;
+    if (m_options.ranks != nullptr) {  // each of them has a slab
+      other.ranks = nullptr;
+      other.devices = 1;
+      changes.push_back(names("devices") + " 1");
     }
-    return concat(", or ", one, one.empty() ? "" : " and ", m_options.names("source_field random"),
-                  ", whose gradients stream planes of the model through ",
-                  m_options.names("device_memory"));
+    if (m_options.concurrent_shots > 1) {
+      other.concurrent_shots = 1;
+      changes.push_back(names("(concurrent_shots)") + " 1");
+    }
+    const bool random = m_options.source_field == SourceField::random;
+    if (!random) {
+      other.source_field = SourceField::random;
+      changes.push_back(names("source_field random"));
+    }
+    if (changes.empty() || !m_input.streams(other)) return {};
+    std::string text;
+    for (const std::string& change : changes) text += (text.empty() ? ", or " : " and ") + change;
+    if (random) return text + ", with which the gradient streams";
+    return concat(text, ", whose gradients stream planes of the model through ",
+                  names("device_memory"));
+  }
+  /// Returns the names of the options whose larger values give a gradient more memory.
+  /// \param budget bytes in all
+  std::string memory_options(double budget) const {
+    const ArgumentNames& names = m_options.names;
+    const bool device = budget == static_cast<double>(m_options.device_memory);
+    return names(device || !is_host_memory<Memory> ? "device_memory" : "memory");
   }
 
   ObjectiveInput<T, Dim, Memory> m_input;   ///< arguments of the objective

@@ -184,21 +184,25 @@ std::string SlabEvaluator<T, Dim, Memory>::other_devices(SourceField requested) 
   if (numbers.front() > accessible) {
     return concat("a process with ", numbers.front(), " devices or more, ");
   }
-  return concat(m_options.names("devices"), " ", stream::device_numbers(numbers),
-                ranks ? " with a multiple of as many ranks, " : ", ");
+  return concat(
+      m_options.names("devices"), " ",
+      stream::dividing_numbers(numbers, ranks ? m_options.ranks->size() * m_options.groups : 0),
+      ", ");
 }
 
 // Throws SlabsDoNotFit. \param room bytes of a device
 template <class T, int Dim, class Memory>
 void SlabEvaluator<T, Dim, Memory>::refuse_devices(SourceField requested, double room) const {
   const int devices = m_gradients->devices();
+  const bool on_host =
+      is_host_memory<Memory> && room != static_cast<double>(m_options.device_memory);
   throw SlabsDoNotFit(concat(m_options.names("devices"), " is ", devices, ": ",
                              need_text(requested, bytes_of(*m_gradients, devices), room), ": take ",
                              other_devices(requested),
                              m_options.lags ? concat("fewer ", m_options.names("lags"), ", ") : "",
                              "fewer receivers or steps, a coarser grid, or more memory (",
-                             is_host_memory<Memory> ? concat(m_options.names("memory"), ", ") : "",
-                             m_options.names("device_memory"), ")", this->streaming_advice()));
+                             m_options.names(on_host ? "memory" : "device_memory"), ")",
+                             this->streaming_advice()));
 }
 
 // Plans the extended image.
@@ -322,6 +326,7 @@ std::unique_ptr<SlabGradients<T, Dim, Memory>> SlabEvaluator<T, Dim, Memory>::ma
   const auto with = [&](int devices) {
     o.devices = devices;
     o.ranks = m_options.ranks;
+    o.groups = m_options.groups;
     try {
       return std::make_unique<Gradients>(m_device, m_grid, stepped, m_input.data.shots, o,
                                          [this](const Gradients& gradients, int slabs) {

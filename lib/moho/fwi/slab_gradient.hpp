@@ -42,6 +42,7 @@ struct SlabGradientOptions {
   int devices = 2;                    ///< devices of this process, 1 or more
   /// Processes with a slab each, instead of devices; null: this process has all slabs.
   stream::StreamRanks* ranks = nullptr;
+  int groups = 1;  ///< groups of as many processes, which compute other shots; for messages
 };
 
 /// \brief Reports that slabs have too few planes.

@@ -18,6 +18,7 @@
 #include <moho/snapshot/make_store.hpp>
 #include <moho/survey/first_arrivals.hpp>
 #include <moho/wave/locate_overflow.hpp>
+#include <moho/wave/model_values.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -227,8 +228,8 @@ Migration<T, Dim, Memory> make_migration(const InstanceOf<Memory>& exec, const G
                                          const MigrationOptions<Dim>& options = {}) {
   const Instance<Memory>& instance = exec;
   return Migration<T, Dim, Memory>(
-      exec, {grid, detail::download_model<T, Dim, Memory>(instance, grid, model), std::nullopt,
-             faces, wavelet, shots, options});
+      exec, {grid, wave::download_model<T, Dim, Memory>(instance, grid, model), std::nullopt, faces,
+             wavelet, shots, options});
 }
 
 template <class T, int Dim, class Memory>

@@ -46,6 +46,15 @@ std::string device_numbers(const std::vector<std::int64_t>& numbers) {
   return all;
 }
 
+std::string dividing_numbers(const std::vector<std::int64_t>& numbers, std::int64_t ranks) {
+  std::vector<std::int64_t> dividing;
+  for (const std::int64_t number : numbers) {
+    if (ranks % number == 0) dividing.push_back(number);
+  }
+  return dividing.empty() ? device_numbers(numbers) + ", which have to divide the number of ranks"
+                          : device_numbers(dividing);
+}
+
 std::string bytes_rounded_up(double bytes) {
   double unit = 1.0;
   while (bytes / unit >= 1024.0) unit *= 1024.0;

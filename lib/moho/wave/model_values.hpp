@@ -128,4 +128,26 @@ Model<T, Dim, MemoryOf<Exec>> borrow_model(const Exec& exec, const Grid<Dim>& gr
                                                          values, true);
 }
 
+/// \brief Copies a model to the host; hosts share its fields.
+/// \throws InputError for a field that does not have the nodes of the grid
+template <class T, int Dim, class Memory>
+Model<T, Dim, Kokkos::HostSpace> download_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                                const Model<T, Dim, Memory>& model) {
+  if constexpr (is_host_memory<Memory>) {
+    return model;
+  } else {
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    Model<T, Dim, Kokkos::HostSpace> result;
+    for_each_field(model, [&](Parameter parameter, const auto& from) {
+      const char* const name = to_string(parameter);
+      check_shape(grid, from, name);
+      auto to = make_field<T>(host, grid, name);
+      copy(exec, to, from);
+      result.field(parameter) = to;
+    });
+    exec.fence();
+    return result;
+  }
+}
+
 }  // namespace moho::wave

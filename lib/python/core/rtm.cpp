@@ -264,7 +264,7 @@ class MigrationOf : public AnyMigration {
     if constexpr (!is_host_memory<Memory>) {
       for (const auto& [parameter, field] : wave.fields) {
         if (!on_device(field)) continue;
-        return rtm::detail::download_model<T, Dim, Memory>(
+        return wave::download_model<T, Dim, Memory>(
             instance(), grid, model_in<T, Dim, Memory>(instance(), grid, wave, true));
       }
     }

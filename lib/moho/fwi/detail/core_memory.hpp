@@ -200,8 +200,8 @@ void CoreEvaluator<T, Dim, Memory>::plan_source_field(ObjectivePlan& plan, Sourc
              data > 0.0 ? concat(" and the data ", format_bytes(data)) : "",
              " (allowed: ", m_options.limit_text(plan.budget), "): take another way, ",
              concurrent > 1 ? concat("fewer shots ", names("(concurrent_shots)"), ", ") : "",
-             "fewer receivers or steps, a coarser grid, or more memory (", names("memory"), ", ",
-             names("device_memory"), ")", this->streaming_advice()));
+             "fewer receivers or steps, a coarser grid, or more memory (",
+             this->memory_options(plan.budget), ")", this->streaming_advice()));
 }
 
 // Returns the seconds of an evaluation, from ten steps.

@@ -164,10 +164,11 @@ void SlabGradients<T, Dim, Memory>::refuse_slabs(const SlabMemoryCheck& check) c
     obstacle = check ? check(*this, n) : std::string();
     if (obstacle.empty()) numbers.push_back(n);
   }
+  const int ranks = m_options.ranks != nullptr ? slabs * m_options.groups : 0;
   const std::int64_t beside = m_need.shape.beyond();
   throw SlabsTooThin(concat("devices is ", slabs, " (allowed: ",
                             numbers.empty() ? concat("none of the numbers up to ", most)
-                                            : stream::device_numbers(numbers),
+                                            : stream::dividing_numbers(numbers, ranks),
                             ", so that each has ", beside, " planes of the ", m_extended.extents[0],
                             ", and planes of the model besides those of layers",
                             m_options.source_faces ? concat(", and ", m_random_beside,

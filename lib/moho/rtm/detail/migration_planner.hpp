@@ -45,27 +45,6 @@ wave::Model<T, Dim, Memory> upload_model(const Instance<Memory>& exec, const Gri
   }
 }
 
-/// \brief Copies a model to the host; hosts share its fields.
-template <class T, int Dim, class Memory>
-HostModel<T, Dim> download_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                                 const wave::Model<T, Dim, Memory>& model) {
-  if constexpr (is_host_memory<Memory>) {
-    return model;
-  } else {
-    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
-    HostModel<T, Dim> result;
-    wave::for_each_field(model, [&](wave::Parameter parameter, const auto& from) {
-      const char* const name = wave::to_string(parameter);
-      check_shape(grid, from, name);
-      auto to = make_field<T>(host, grid, name);
-      copy(exec, to, from);
-      result.field(parameter) = to;
-    });
-    exec.fence();
-    return result;
-  }
-}
-
 /// \brief Calls a function and prefixes its errors with "data_model: ".
 template <class Function>
 auto with_data_model(const Function& function) {

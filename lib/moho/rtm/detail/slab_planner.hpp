@@ -95,16 +95,14 @@ std::size_t MigrationPlanner<T, Dim, Memory>::least_slab_bytes(int devices) {
 template <class T, int Dim, class Memory>
 std::vector<std::int64_t> MigrationPlanner<T, Dim, Memory>::slab_numbers(int first, int last,
                                                                          int& most) {
-  std::vector<std::int64_t> numbers, dividing;
-  const int ranks = m_o.ranks != nullptr ? m_o.ranks->size() * m_o.processes : 0;
+  std::vector<std::int64_t> numbers;
   for (int n = first; n <= last; ++n) {
     if (slabs_fit(n, allowed_slab_bytes(n, m_o.stream.device_memory))) {
       numbers.push_back(n);
-      if (ranks % n == 0) dividing.push_back(n);
     }
     if (m_slab_limit != SlabLimit::planes) most = n;
   }
-  return dividing.empty() ? numbers : dividing;
+  return numbers;
 }
 
 // Throws if slabs_fit() refused a number of slabs and shots may not stream. The message names
@@ -141,13 +139,11 @@ void MigrationPlanner<T, Dim, Memory>::refuse_slabs(int devices) {
   m_plan.storage = before;
   if (divides && streams) return;
   if (divides && numbers.empty() && least == 0) throw InputError(why);
-  const bool ranks = m_o.ranks != nullptr && !numbers.empty() &&
-                     m_o.ranks->size() * m_o.processes % numbers.front() != 0;
+  const int ranks = m_o.ranks != nullptr ? m_o.ranks->size() * m_o.processes : 0;
   const std::string text =
       concat("devices is ", devices, " (allowed: ",
              numbers.empty() ? concat("none of the numbers up to ", most, " suffices")
-                             : stream::device_numbers(numbers),
-             ranks ? ", which have to divide the number of ranks" : "");
+                             : stream::dividing_numbers(numbers, ranks));
   if (divides) throw MemoryError(concat(text, "): ", obstacle, need));
   throw InputError(concat(text, ", so that ", condition, ")", need));
 }
