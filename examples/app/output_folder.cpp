@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* lock_name = ".moho_lock";
 constexpr const char* summary_name = "summary.json";
-constexpr std::uintmax_t max_summary_bytes = std::uintmax_t{1} << 30;
+constexpr std::uintmax_t max_bytes = std::uintmax_t{1} << 30;  // of a file that is read
 // of make_scratch(): removed if a killed run left them
 constexpr const char* scratch_names[] = {".moho_snapshots"};
 
@@ -83,6 +83,17 @@ bool is_lock_text(const std::string& text) {
   long id = 0;
   return text.empty() ||
          (words >> program >> process >> id >> on >> host && process == "process" && on == "on");
+}
+
+// Throws for a file that is too large to be read. \param what it has, for messages
+void check_size(const std::string& option, const fs::path& path, const char* what) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(path, error);
+  if (error || bytes <= max_bytes) return;
+  throw InputError(concat(option, ": ", path.string(), " has ",
+                          format_bytes(static_cast<double>(bytes)), " (allowed: up to ",
+                          format_bytes(static_cast<double>(max_bytes)), " of ", what,
+                          "): move it away, or name another folder"));
 }
 
 // True if the process named by a lock's text may run; one of another machine may.
@@ -229,23 +240,18 @@ void OutputFolder::read_summary() {
   std::error_code error;
   check_plain(path);
   if (!fs::is_regular_file(path, error)) return;
-  const std::uintmax_t bytes = fs::file_size(path, error);
-  if (!error && bytes > max_summary_bytes) {
-    throw InputError(concat(m_option, ": ", path.string(), " has ",
-                            format_bytes(static_cast<double>(bytes)), " (allowed: up to ",
-                            format_bytes(static_cast<double>(max_summary_bytes)),
-                            " of a summary): move it away, or name another folder"));
-  }
+  check_size(m_option, path, "a summary");
   Json summary;
   try {
-    summary = Json::parse(io::read_text(path, max_summary_bytes));
+    summary = Json::parse(io::read_text(path, max_bytes));
   } catch (const FileError&) {
     return;  // not a file of this program
   }
   const Json* program = summary.find("program");
   if (program == nullptr || program->text() != m_program) return;
   m_earlier = std::move(summary);
-  PartsFile(m_path).add_to(m_earlier);
+  check_size(m_option, m_path / PartsFile::file_name, "the parts of a run");
+  PartsFile(m_path).add_to(m_earlier, max_bytes);
   m_owned.insert(summary_name);
   for (const char* list : {"files", "earlier_files", "to_write"}) {
     const Json* const names = m_earlier.find(list);

@@ -2,7 +2,7 @@
 #include "app/parts_file.hpp"
 
 #include <moho/core/error.hpp>
-#include <moho/io/input_file.hpp>
+#include <moho/io/text_file.hpp>
 #include <moho/io/writer.hpp>
 
 #include <fcntl.h>
@@ -36,13 +36,12 @@ bool PartsFile::add(const Json& part) const {
 
 void PartsFile::remove() const noexcept { ::unlink(m_path.c_str()); }
 
-void PartsFile::add_to(Json& summary) const {
+void PartsFile::add_to(Json& summary, std::uint64_t largest) const {
   std::error_code error;
   if (fs::symlink_status(m_path, error).type() != fs::file_type::regular) return;
   std::string text;
   try {
-    const io::InputFile file(m_path);
-    text = file.text(file.size());
+    text = io::read_text(m_path, largest);
   } catch (const FileError&) {
     return;
   }

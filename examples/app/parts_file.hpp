@@ -17,8 +17,10 @@ namespace moho::examples {
 /// run leaves it for --resume.
 class PartsFile {
  public:
+  static constexpr const char* file_name = ".moho_parts";  ///< of the file
+
   /// \param folder of the results
-  explicit PartsFile(const std::filesystem::path& folder) : m_path(folder / ".moho_parts") {}
+  explicit PartsFile(const std::filesystem::path& folder) : m_path(folder / file_name) {}
 
   /// Appends a part and flushes the file to disk. Returns false if that is not possible; the
   /// summary must then be written.
@@ -26,8 +28,8 @@ class PartsFile {
   /// Removes the file, once the summary has its parts or another run begins.
   void remove() const noexcept;
   /// Adds the parts and their files to a summary, without those of the summary itself.
-  /// Lines that are not whole are left out.
-  void add_to(Json& summary) const;
+  /// Lines that are not whole are left out. \param largest size of a file that is read, bytes
+  void add_to(Json& summary, std::uint64_t largest) const;
 
  private:
   std::filesystem::path m_path;

@@ -158,6 +158,16 @@ class NothingIsLost:
         self.assertEqual(os.path.getsize(path), (1 << 30) + 4096)
         self.assertEqual(self.files(), before)
 
+    def test_earlier_parts_that_are_too_large(self):
+        self.assertEqual(self.run_small().returncode, 0)
+        path = self.path("out/.moho_parts")
+        with open(path, "wb") as file:
+            file.truncate((1 << 30) + 4096)  # a hole, which takes no room
+        before = self.files()
+        self.assert_refused(self.run_small(), "out/.moho_parts has 1 GiB (allowed: up to 1 GiB of the "
+                            "parts of a run): move it away, or name another folder")
+        self.assertEqual(self.files(), before)
+
     def test_files_of_an_earlier_run(self):
         self.assertEqual(self.run_small().returncode, 0)
         before = self.summary()
