@@ -17,6 +17,7 @@
 #include <moho/core/scope_guard.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/start_kokkos.hpp>
+#include <moho/core/take_share.hpp>
 #include <moho/core/threads.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/writer.hpp>
@@ -540,6 +541,7 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
     processes->together(
         [&] { kokkos = start_kokkos(program, kokkos_options, processes->rank_on_host()); });
     set_memory_sharing(*processes, processes->size_of_host());
+    take_memory_share();
     if (processes->root() && options.space == "openmp") {
       const std::string warning = host_threads_warning();
       if (!warning.empty()) print_message(program, warning);

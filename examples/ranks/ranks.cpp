@@ -2,6 +2,7 @@
 #include "ranks/ranks.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/launcher.hpp>
 
 #ifdef MOHO_WITH_MPI
 #include <moho/mpi/communicator.hpp>
@@ -173,7 +174,10 @@ std::unique_ptr<Processes> shot_ranks(int& argc, char**& argv) {
       return std::string_view(word).starts_with(option);
     });
   };
-  if (std::getenv("MOHO_WORKER") != nullptr && given("--only-shot") && !given("--ranks-per-shot")) {
+  const char* const of_worker = std::getenv("MOHO_LAUNCH");
+  const bool own_launcher = of_worker != nullptr && launch_of_process() != of_worker;
+  if (std::getenv("MOHO_WORKER") != nullptr && given("--only-shot") && !own_launcher &&
+      !given("--ranks-per-shot")) {
     return std::make_unique<Processes>();
   }
   return std::make_unique<Ranks>(argc, argv, true);

@@ -110,7 +110,8 @@ void broadcast_list(Ranks& ranks, std::vector<T>& values) {
 
 /// Returns the processes of a program whose ranks share shots, one device each.
 /// Each rank reads options and files. For --only-shot of a worker a single process is returned,
-/// which ignores the worker's MPI environment, unless --ranks-per-shot is given.
+/// which ignores the worker's MPI environment, unless --ranks-per-shot is given or a launcher
+/// between both started several ranks.
 std::unique_ptr<Processes> shot_ranks(int& argc, char**& argv);
 
 }  // namespace moho::examples

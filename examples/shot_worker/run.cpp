@@ -123,6 +123,7 @@ int run(int argc, char** argv) {
   if (is_rank()) {
     mpi::Session session(argc, argv);
     options.rank = session.rank();
+    options.ranks_of_host = session.size_of_host();
     mpi::Counter counter(session.communicator());
     options.next_position = [&] { return counter.next(); };
     int status = cluster::run_job(token, options), worst = 0;

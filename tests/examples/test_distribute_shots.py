@@ -480,6 +480,71 @@ class Program(DistributeCase):
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
         self.assert_there([1, 2, 3])
 
+    def test_programs_know_their_share_of_the_memory(self):
+        self.sites("[here]\nkind = local\nslots = 2\n[there]\nkind = local\n")
+        write = "import os, sys; open(sys.argv[1] + '/share', 'w').write(os.environ['MOHO_MEMORY_SHARE'])"
+        done = self.call("--sites", "sites.cfg", "--journal", "run/journal.txt", "--shots", "1-4", "--collect",
+                         "got", "--", sys.executable, "-c", write, "{out}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open("/proc/meminfo", encoding="utf-8") as file:
+            free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+        for shot in range(1, 5):
+            with open(self.path(f"got/shot_{shot}/share"), encoding="utf-8") as file:
+                processes, share = map(int, file.read().split())
+            self.assertEqual(processes, 3)
+            self.assertLess(0.1 * free, 3 * share)
+            self.assertLess(3 * share, 2 * free)
+
+    def test_programs_plan_with_their_share_of_the_memory(self):
+        program = os.path.join(os.path.dirname(self.program), "migrate_shots")
+        if not os.path.exists(program):
+            self.skipTest("there is no migrate_shots")
+        asked = [program, "--vp", "2000", "--shape", "201,101", "--spacing", "10", "--wavelet", "ricker:15",
+                 "--time", "2", "--shots", "modelled", "--true-vp", "2100", "--source", "100,20",
+                 "--receivers", "0,20:2000,20:31", "--snapshots", "memory", "--space", "openmp", "--plan"]
+
+        def plan(share):
+            return subprocess.run(asked, cwd=self.folder, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "OMP_NUM_THREADS": "1", **share})
+
+        self.assertEqual(plan({}).returncode, 0, plan({}).stderr)
+        done = plan({"MOHO_MEMORY_SHARE": "1 8000000"})
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("--snapshots memory is not possible here", done.stderr)
+
+    def test_a_program_with_ranks_of_its_own(self):
+        """Ranks that compute a shot together say so; others are refused, with a message that helps."""
+        if not self.mpirun:
+            self.skipTest("there is no mpirun")
+        name = "{programs}/model_waves"
+        if not os.path.exists(os.path.join(os.path.dirname(self.program), "model_waves")):
+            self.skipTest("there is no model_waves")
+        self.sites("[here]\nkind = local\n")
+        shot = [name, "--vp", "2000", "--shape", "61,41", "--spacing", "10", "--wavelet", "ricker:15",
+                "--time", "0.1", "--source", "100,20:500,20:2", "--receivers", "0,20:600,20:31",
+                "--space", "openmp", "--no-plot", "--only-shot", "{shot}", "--out", "{out}"]
+
+        def compute(folder, launcher, *more, status=0):
+            done = self.call("--sites", "sites.cfg", "--journal", f"{folder}/journal.txt", "--shots", "1-2",
+                             "--collect", f"{folder}/got", "--", *launcher, *shot, *more,
+                             environment=self.of_ranks)
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+            return done
+
+        two = [self.mpirun, "--oversubscribe", "-n", "2"]
+        done = compute("refused", two, status=2)
+        self.assertIn("--only-shot: mpirun started 2 ranks, and 1 rank computes the shot (allowed: 1 rank, or "
+                      "--ranks-per-shot 2)", done.stdout + done.stderr)
+        compute("one", [])
+        compute("together", two, "--ranks-per-shot", "2")
+        compute("alone", [*two[:-1], "1"])
+        for folder in ("together", "alone"):
+            for number in (1, 2):
+                file = f"got/shot_{number}/gather_{number:04d}.npy"
+                with open(self.path(f"one/{file}"), "rb") as one, open(self.path(f"{folder}/{file}"),
+                                                                       "rb") as other:
+                    self.assertEqual(one.read(), other.read(), (folder, number))
+
     def test_ranks_share_the_shots_of_a_job(self):
         if not self.mpirun:
             self.skipTest("there is no mpirun")

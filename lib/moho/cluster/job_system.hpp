@@ -7,6 +7,7 @@
 #include <moho/cluster/job.hpp>
 #include <moho/cluster/worker.hpp>
 #include <moho/core/error.hpp>
+#include <moho/core/memory_share.hpp>
 
 #include <filesystem>
 #include <map>
@@ -104,13 +105,16 @@ class JobSystem {
 ///
 /// A worker outlives this process. The next process identifies it by the lock that it holds.
 /// Workers, with their programs, are killed at the time limits of their jobs. The memory of a job
-/// is not limited.
+/// is not limited; programs of moho plan with their MemoryShare.
 class LocalJobs : public JobSystem {
  public:
   /// \param folder folder of the site
   /// \param worker command to which the token of a job is added: "shot_worker --folder F --job"
   /// \param slots largest number of concurrent workers
-  LocalJobs(std::filesystem::path folder, std::vector<std::string> worker, int slots);
+  /// \param sharing workers of this machine that share its memory, those of other sites included;
+  /// 0: slots
+  LocalJobs(std::filesystem::path folder, std::vector<std::string> worker, int slots,
+            int sharing = 0);
   /// Leaves workers running.
   ~LocalJobs() override;
   std::string probe() override;
@@ -139,6 +143,7 @@ class LocalJobs : public JobSystem {
   std::filesystem::path m_folder;
   std::vector<std::string> m_worker;
   int m_slots;
+  MemoryShare m_share;  // of each worker
   std::map<std::string, KnownJob> m_jobs;
   std::vector<std::string> m_waiting;
   std::unique_ptr<Watcher> m_watcher;

@@ -2,6 +2,7 @@
 #include <moho/cluster/detail/seconds.hpp>
 #include <moho/cluster/job_system.hpp>
 #include <moho/cluster/process.hpp>
+#include <moho/core/memory_share.hpp>
 #include <moho/core/text.hpp>
 #include <moho/io/input_file.hpp>
 
@@ -161,10 +162,11 @@ void LocalJobs::notice_end(const std::string& token, KnownJob& job) {
   job.status.state = ended.exit == 0 ? JobState::completed : JobState::failed;
 }
 
-LocalJobs::LocalJobs(fs::path folder, std::vector<std::string> worker, int slots)
+LocalJobs::LocalJobs(fs::path folder, std::vector<std::string> worker, int slots, int sharing)
     : m_folder(std::move(folder)),
       m_worker(std::move(worker)),
       m_slots(slots),
+      m_share(MemoryShare::of(std::max({slots, sharing, 1}))),
       m_watcher(std::make_unique<Watcher>()) {
   if (slots < 1) {
     throw InputError(
@@ -221,7 +223,7 @@ void LocalJobs::start(const std::string& token, KnownJob& job) {
   how.log = files.log;
   how.inherited_descriptor = lock;
   how.new_session = true;
-  how.environment = {{"MOHO_LOCK", std::to_string(lock)}};
+  how.environment = {{"MOHO_LOCK", std::to_string(lock)}, m_share.variable()};
   try {
     job.process = start_process(how);
   } catch (const FileError& error) {

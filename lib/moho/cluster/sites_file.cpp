@@ -117,8 +117,20 @@ std::vector<SiteSection> parse_sites(const std::string& text, const std::string&
   return sections;
 }
 
+// Returns the workers of all sites that are processes of this machine.
+static std::int64_t local_workers(const std::vector<SiteSection>& sections) {
+  std::int64_t workers = 0;
+  for (const SiteSection& section : sections) {
+    SettingsReader read(section);
+    const bool local = read.text("host").empty() && read.text("kind", "local") == "local";
+    if (local) workers += read.count("slots", 1);
+  }
+  return workers;
+}
+
 std::vector<std::unique_ptr<Site>> make_sites(const std::vector<SiteSection>& sections,
                                               const fs::path& campaign, const fs::path& programs) {
+  const std::int64_t workers = local_workers(sections);
   std::vector<std::unique_ptr<Site>> sites;
   for (const SiteSection& section : sections) {
     SettingsReader read(section);
@@ -181,7 +193,8 @@ std::vector<std::unique_ptr<Site>> make_sites(const std::vector<SiteSection>& se
     if (kind == "local") {
       site.collect_interval = 0.02;
       site.file_delay = 0.0;
-      system = std::make_unique<LocalJobs>(folder, worker, static_cast<int>(slots));
+      system = std::make_unique<LocalJobs>(folder, worker, static_cast<int>(slots),
+                                           static_cast<int>(workers));
     } else {
       system = std::make_unique<SlurmJobs>(slurm);
     }

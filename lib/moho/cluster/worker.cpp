@@ -5,6 +5,8 @@
 #include <moho/cluster/text.hpp>
 #include <moho/cluster/worker.hpp>
 #include <moho/core/error.hpp>
+#include <moho/core/launcher.hpp>
+#include <moho/core/memory_share.hpp>
 #include <moho/io/input_file.hpp>
 
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <system_error>
 
 namespace moho::cluster {
@@ -47,12 +50,14 @@ class ReportFile {
   int m_descriptor = -1;
 };
 
-// Returns up to 600 bytes at the end of a log, starting at an offset or later.
+// Returns up to 1200 bytes at the end of a log, starting at an offset or later: mpirun adds its own
+// lines, about 600 bytes, to those of a program.
 std::string last_lines(const fs::path& log, std::uint64_t from) {
+  constexpr std::uint64_t last_bytes = 1200;
   try {
     const io::InputFile file(log);
     const std::uint64_t size = file.size();
-    from = std::max(from, size > 600 ? size - 600 : 0);
+    from = std::max(from, size > last_bytes ? size - last_bytes : 0);
     if (from >= size) return "";
     std::string text(static_cast<std::size_t>(size - from), '\0');
     file.read(from, text.data(), text.size());
@@ -79,16 +84,24 @@ std::string reason_to_stop(const WorkerOptions& options, bool late) {
 // Returns the program that runs the command of the work. The arguments must outlive it.
 ShotProgram command_of(const Work& work, const fs::path& programs, const fs::path& log,
                        const WorkerOptions& options) {
-  return [&](const Task& task, const fs::path& out) {
+  std::optional<MemoryShare> share = MemoryShare::from_environment();
+  if (const int ranks = options.ranks_of_host; ranks > 1) {
+    if (!share) share = MemoryShare::of(1);
+    const int devices = std::max(options.devices, 1);
+    share = share->divided(ranks, (ranks + devices - 1) / devices);
+  }
+  return [&, share](const Task& task, const fs::path& out) {
     StartOptions start;
     start.words = expand_command(work, task.shot, out, programs);
     start.folder = out;
     start.log = log;
     start.end_with_parent = true;
-    // MOHO_WORKER marks a child of the worker: MPI variables of mpirun are meant for the worker,
-    // not for its programs.
+    // MOHO_WORKER marks a child of the worker: MPI variables that it inherits are meant for the
+    // worker, MOHO_LAUNCH tells them from those of a launcher of its own.
     start.environment = {{"MOHO_SHOT", std::to_string(task.shot)},
-                         {"MOHO_WORKER", std::to_string(::getpid())}};
+                         {"MOHO_WORKER", std::to_string(::getpid())},
+                         {"MOHO_LAUNCH", launch_of_process()}};
+    if (share) start.environment.push_back(share->variable());
     if (options.devices > 0) {
       start.environment.emplace_back("CUDA_VISIBLE_DEVICES",
                                      std::to_string(options.rank % options.devices));

@@ -31,7 +31,8 @@ struct WorkerOptions {
   /// Returns the index of the next shot in the job, from 0; empty: in order. Ranks of a job share a
   /// counter.
   std::function<std::int64_t()> next_position;
-  int rank = 0;     ///< rank among the ranks of the job
+  int rank = 0;           ///< rank among the ranks of the job
+  int ranks_of_host = 1;  ///< ranks of the job on this machine, which share its memory
   int devices = 0;  ///< devices of this machine, shared by ranks with CUDA_VISIBLE_DEVICES; 0:
                     ///< unchanged
   std::function<bool()> stop;  ///< true: start no further shot
