@@ -131,6 +131,13 @@ std::vector<std::string> Description::words(const Arguments& given) const {
   return words;
 }
 
+void Description::adopt(Json& fingerprint, const Json& earlier) const {
+  for (const Option& row : m_rows) {
+    const Json* const before = row.same_bits ? earlier.find("--" + row.key) : nullptr;
+    if (before != nullptr && row.same_bits(*before)) fingerprint["--" + row.key] = *before;
+  }
+}
+
 Json Description::members(bool compared) const {
   Json json = Json::object();
   for (const std::size_t k : m_order) {

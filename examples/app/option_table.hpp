@@ -69,6 +69,8 @@ struct Option : Traits {
   std::size_t group = 0;   ///< position of its heading
   std::function<void(const Arguments&)> read;  ///< stores its value, or checks; may be empty
   std::function<Json()> shown;                 ///< its member; empty or null: omitted
+  /// Returns true if the member of a run that is resumed gives the same bits; empty: equal ones do.
+  std::function<bool(const Json&)> same_bits = {};
 
   /// Omits the member while a condition is false.
   void show_if(std::function<bool()> condition);
@@ -139,6 +141,8 @@ class Description {
   Json requested() const { return members(false); }
   /// Returns the requested options that must be equal in a run and its resumption.
   Json compared() const { return members(true); }
+  /// Replaces members of a fingerprint by those of an earlier run that give the same bits.
+  void adopt(Json& fingerprint, const Json& earlier) const;
 
  private:
   static void read_by(Option& row, std::function<void(Text option, Text text)> read);

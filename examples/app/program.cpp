@@ -281,7 +281,9 @@ void Session::write_summary() {
 
 void Session::resumable() {
   m_resumable = true;
-  const Json made_from = fingerprint_of(program(), m_options, m_description.compared());
+  Json made_from = fingerprint_of(program(), m_options, m_description.compared());
+  const Json* const before = m_output ? m_output->earlier().find("fingerprint") : nullptr;
+  if (m_options.resume && before != nullptr) m_description.adopt(made_from, *before);
   summary["fingerprint"] = made_from;
   summary["parts"] = Json::array();
   if (m_output == nullptr || m_output->earlier().null()) return;
@@ -294,7 +296,6 @@ void Session::resumable() {
     }
     return;
   }
-  const Json* const before = m_output->earlier().find("fingerprint");
   check_same_run(m_folder.string(), made_from, before != nullptr ? *before : Json());
 }
 

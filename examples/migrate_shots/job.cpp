@@ -76,7 +76,7 @@ std::string in_words_of_scheme(std::string text, bool resumes) {
   replace(text, wave::overflow_advice, overflow_advice);
   replace(text, "allow more disk", "give a larger --disk");
   if (resumes && text.find(" temporary data in '") != std::string::npos)
-    text += "; --resume takes another --snapshot-dir or --disk, but no other --snapshots";
+    text += "; --resume takes another --snapshot-dir or --disk, and --snapshots of the same bits";
   return text;
 }
 

@@ -154,11 +154,14 @@ void bind_image(Description& d, Options& o) {
 
 void bind_snapshots(Description& d, Options& o) {
   d.group("Snapshots");
-  d.bind(
-      o.snapshots, "snapshots", "NAME",
-      "auto, device, memory, compressed, threads, disk, boundary, replay or random (default: auto)",
-      name_of({"auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay",
-               "random"}));
+  d.bind(o.snapshots, "snapshots", "NAME",
+         "auto, device, memory, compressed, threads, disk, boundary, replay or random (default: "
+         "auto)",
+         name_of({"auto", "device", "memory", "compressed", "threads", "disk", "boundary", "replay",
+                  "random"}))
+      .same_bits = [&o](const Json& earlier) {
+    return snapshot::is_exact(o.snapshots, o.error) && snapshot::is_exact(earlier.text(), o.error);
+  };
   d.bind(o.error, "error", "ERROR", "snr:DB, max:E, bits:N, paper:E or lossless (default: snr:55)");
   d.check([&o](const Arguments&) { check_error(o); });
   d.bind(o.every, "snapshot-steps", "n", "steps between snapshots (default: by the wavelet)",

@@ -10,7 +10,7 @@
 #include "app/survey_data.hpp"
 
 #include <moho/domain/types.hpp>
-#include <moho/snapshot/codec/types.hpp>
+#include <moho/snapshot/exact_methods.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
 #include <moho/wave/types.hpp>

@@ -180,11 +180,7 @@ class Program {
 
   void prepare() {
     OnSiteSum on_sum;
-    if (!m_o.keep_shots) {
-      on_sum = [this](const auto& shots, const fs::path& folder, const auto& names) {
-        return add_site(shots, folder, names);
-      };
-    }
+    if (!m_o.keep_shots) on_sum = [this](const auto&... site) { return add_site(site...); };
     const auto taken = [&](std::size_t k, const Json& more, ShotList::From from) {
       take(k, more);
       // a rank adds its shots itself

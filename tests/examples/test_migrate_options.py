@@ -54,6 +54,22 @@ class Options(migrate_shots_case.Case):
             self.assertEqual("note: --width has no effect" in texts[1], same, faces)
             self.assertEqual(grids[0] == grids[1], same, (faces, grids))
 
+    def test_width_of_random_layers_alone(self):
+        """Where --boundary has all widths, --width is that of the random layers."""
+        del self.survey[-2:]
+        asked = ["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "random"]
+        images = {}
+        for faces, width in (("cpml:10", "20"), ("cpml:10", "30"), ("cpml", "20"), ("cpml", "")):
+            more = ["--boundary", faces, *(["--width", width] if width else [])]
+            folder, text = self.succeed(*asked, *more)
+            self.assertNotIn("--width has no effect", text)
+            nodes = re.search(r"largest shot ([0-9]+) x", text)
+            images[faces, width] = np.load(folder + "/image.npy"), nodes and nodes[1]
+        self.assertEqual(images["cpml:10", "20"][1], images["cpml:10", "30"][1])
+        self.assertEqual(images["cpml:10", "20"][1], images["cpml", ""][1])
+        self.assertNotEqual(images["cpml", "20"][1], images["cpml", ""][1])
+        self.assertTrue((images["cpml:10", "20"][0] != images["cpml:10", "30"][0]).any())
+
     def test_delta_above_epsilon(self):
         more = ["--vp", "smooth.npy", *self.survey, *self.shots, "--plan", "--epsilon", "0.1"]
         note = "note: delta is larger than epsilon at "

@@ -105,6 +105,42 @@ class Files(migrate_shots_case.Case):
         self.assertNotIn("in files", alone.summary["snapshots"]["reason"])
         self.assert_spool_is_empty()
 
+    def test_resume_with_another_method(self):
+        """A resumed run may change to a method of the same bits; others are refused."""
+        options = [*self.shots, *self.host, "--keep-shots"]
+        expected = self.migrate(*options, "--snapshots", "memory", out="whole")
+
+        def without_a_shot(*method):
+            self.migrate(*options, *method, out="begun")
+            os.remove(self.path("begun/shot_0002.npy"))
+
+        disk, lossless = ["--snapshots", "disk", *self.there], ["--error", "lossless"]
+        for first, second, more in (("disk", "replay", lossless), ("replay", "memory", []),
+                                    ("memory", "device", []), ("device", "disk", lossless)):
+            without_a_shot("--snapshots", first, *more, *(self.there if first == "disk" else []))
+            r = self.migrate(*options, "--snapshots", second, *more, "--resume",
+                             *(self.there if second == "disk" else []), out="begun")
+            self.assertIn("2 of 3 shots are complete", r.text)
+            self.assertEqual(r.summary["asked"]["snapshots"], second)
+            names = ["image.npy", "illumination_source.npy", "shot_0002.npy"]
+            self.assert_same_files(names, "whole", "begun")
+        # the next run may change again
+        os.remove(self.path("begun/shot_0001.npy"))
+        self.migrate(*options, "--snapshots", "memory", *lossless, "--resume", out="begun")
+        self.assert_same_files(names, "whole", "begun")
+        self.assertGreater(np.abs(expected.image).max(), 0.0)
+        for first, second, said in (
+                (["--snapshots", "memory"], ["--snapshots", "compressed"],
+                 "--snapshots is compressed, and was memory"),
+                (disk, ["--snapshots", "replay"], "--snapshots is replay, and was disk"),
+                (disk, [*disk, *lossless], "--error is lossless, and was snr:55"),
+                ([], ["--snapshots", "memory"], "--snapshots is memory, and was auto")):
+            without_a_shot(*first)
+            done = self.call("--vp", "smooth.npy", *self.survey, *options, *second, "--resume", "--out",
+                             "begun", "--no-plot")
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(said + " in the run in begun (allowed: ", done.stderr)
+
     def test_a_full_disk(self):
         # more snapshots than the queue holds
         options = [*self.shots, "--snapshots", "threads", *self.there, "--at-once", "1", "--snapshot-steps",
@@ -128,8 +164,18 @@ class Files(migrate_shots_case.Case):
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertRegex(done.stderr, "cannot write temporary data in 'spool'.*; --resume takes another "
-                         "--snapshot-dir or --disk, but no other --snapshots")
+                         "--snapshot-dir or --disk, and --snapshots of the same bits")
         self.assert_spool_is_empty()
+        # another method gives the bits of snapshots in files that are not compressed
+        disk = ["--vp", "smooth.npy", *self.survey, *self.shots, "--error", "lossless", "--at-once", "1",
+                "--snapshot-steps", "1", "--keep-shots", "--no-plot", "--out", "raw"]
+        self.assertEqual(self.call(*disk, "--snapshots", "disk", *self.there).returncode, 0)
+        os.remove(self.path("raw/shot_0003.npy"))
+        done = self.call(*disk, "--snapshots", "disk", *self.there, "--resume",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+        self.assertEqual(done.returncode, 1, done.stdout)
+        done = self.call(*disk, "--snapshots", "replay", "--resume")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_volume_larger_than_allowed(self):
         program = os.path.join(os.path.dirname(self.program), "stream_waves")
