@@ -7,6 +7,7 @@
 #include "app/output_folder.hpp"
 
 #include <moho/cluster/guard.hpp>
+#include <moho/cluster/remote_folders.hpp>
 #include <moho/cluster/result.hpp>
 #include <moho/cluster/submission_log.hpp>
 #include <moho/cluster/text.hpp>
@@ -226,6 +227,7 @@ cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, cluster:
   std::vector<cluster::Task> tasks;
   for (const std::int64_t shot : shots) tasks.push_back({shot, 1.0});
   cluster::Journal journal(path, work.survey);
+  cluster::record_remote_folders(journal, sites, work.sums);
   cluster::DistributeOptions how = texts.options;
   how.shots_per_job = std::min(how.shots_per_job,
                                std::max<std::int64_t>(static_cast<std::int64_t>(shots.size()), 1));
@@ -347,6 +349,15 @@ void forget_sums(const SitesOptions& texts, const fs::path& folder, const fs::pa
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.path() != kept) forget_journal(texts, entry.path());
   }
+}
+
+void leave_sites(const Session& session, const fs::path& folder) {
+  for (const cluster::RemoteFolders& left : cluster::remote_folders(folder)) {
+    session.print("note      folders of an earlier part of this run may remain at the site ",
+                  left.site, ": ", left.names,
+                  " (only a run with --sites removes them; its jobs may still run)");
+  }
+  io::remove_owned_folder(folder);
 }
 
 void forget_sites(const SitesOptions& texts, const Session& session) {

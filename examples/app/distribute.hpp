@@ -88,6 +88,9 @@ void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
 /// \param kept the one whose files stay
 void forget_sums(const SitesOptions& texts, const std::filesystem::path& folder,
                  const std::filesystem::path& kept = {});
+/// \brief Prints the folders that an earlier part of the run may have left at remote sites, and
+/// removes the local folder. \param folder folder of the journal, or of folders of journals
+void leave_sites(const Session& session, const std::filesystem::path& folder);
 /// Removes the files at the sites, and the folder of journal and jobs. Sums are kept there until
 /// the results are written.
 void forget_sites(const SitesOptions& texts, const Session& session);

@@ -185,7 +185,7 @@ bool ShotList::finish() {
   processes.broadcast(&left, sizeof(left));
   if (left == 0) {
     // that of an earlier run, whose shots are complete
-    if (!m_sites && processes.root()) io::remove_owned_folder(sites_folder(m_session.folder()));
+    if (!m_sites && processes.root()) leave_sites(m_session, sites_folder(m_session.folder()));
     return true;
   }
   m_session.out_of_time(concat(m_there.size() - static_cast<std::size_t>(left), " of ",

@@ -145,7 +145,8 @@ class SiteEvaluations {
     if (!m_total.sites.empty()) {
       for (const std::string& line : report_lines(m_total)) m_session.print("sites     ", line);
     }
-    if (given()) forget_sums(m_o.distribute, m_folder);
+    if (!given()) return leave_sites(m_session, m_folder);
+    forget_sums(m_o.distribute, m_folder);
     io::remove_owned_folder(m_folder);
   }
 

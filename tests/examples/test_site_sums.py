@@ -6,6 +6,7 @@ Remote sites are folders of this machine, reached by ssh on the loopback interfa
 
 import glob
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -126,6 +127,24 @@ class SumsCase(distribute_case.PlacesCase):
         self.same(self.results, "one", out)
         self.assertFalse(os.path.exists(self.path(out + "/.moho_sites")))
 
+    def expect_folders_are_named(self):
+        """A killed run that goes on without its sites names the folders that remain there."""
+        self.remote(2, more=self.rsync(kills=True))
+        self.many(4, status=-signal.SIGKILL)
+        done = self.run_program(self.computer, *self.words(4), "--resume", "--out", "many")
+        for k in range(2):
+            named = re.search(f"note +folders of an earlier part of this run may remain at the site far{k}: "
+                              r"far:(\S+) ", done.stdout)
+            self.assertTrue(named, done.stdout)
+            self.assertTrue(glob.glob(named[1]), named[1])
+            others = set(os.listdir(self.path(f"far{k}"))) - {"inputs", ".moho_folder"}
+            found = {os.path.basename(path) for path in glob.glob(named[1])}
+            self.assertEqual({name for name in others if name.startswith(self.name)}, found)
+        self.one(4)
+        self.assert_one_process()
+        again = self.run_program(self.computer, *self.words(4), "--out", "other")
+        self.assertNotIn("earlier part", again.stdout)
+
     def kill_relay(self, path):
         """Kills a relay of this test. Returns 1 if it ran."""
         number = int(open(path).read().split()[0])
@@ -218,6 +237,9 @@ class Sums(SumsCase):
         # no shot is computed again
         self.assertEqual([site["jobs"] for site in self.summary("many")["sites"]["list"]], [0, 0])
         self.assert_one_process()
+
+    def test_resume_without_sites(self):
+        self.expect_folders_are_named()
 
     def test_a_site_that_lost_its_shots(self):
         """Its shots are computed again, and counted once."""
@@ -367,6 +389,9 @@ class Gradients(SumsCase):
         self.assertTrue(glob.glob(self.path("many/.moho_sites/*/journal.txt")))
         self.many(4, "--resume")
         self.assert_one_process()
+
+    def test_resume_without_sites(self):
+        self.expect_folders_are_named()
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ class RelaySite : public Site, private JobSystem {
   RelaySite(SiteOptions options, const std::filesystem::path& campaign, RelayOptions relay);
   /// Ends requests and transfers in progress.
   ~RelaySite() override;
+  std::string remote_folder() const override { return m_relay.host + ':' + m_relay.folder; }
   JobSystem& system() override { return *this; }
   std::string probe(const Work& work) override;
   void prepare(const Work& work, const Batch& batch) override;

@@ -62,6 +62,9 @@ class Site {
   const SiteOptions& options() const { return m_options; }
   /// Sets the initial rate. \param rate shots per second, such as that of the previous evaluation
   void set_initial_rate(double rate) { m_options.rate = rate; }
+  /// Returns where a remote site has the files of jobs, "host:/folder"; empty for sites whose files
+  /// are below the folder of the journal.
+  virtual std::string remote_folder() const { return {}; }
   /// Returns the job system.
   virtual JobSystem& system() = 0;
   /// Checks that the site is usable. \return a one-line description \throws InputError
