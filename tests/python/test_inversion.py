@@ -202,6 +202,19 @@ class Results(unittest.TestCase):
         (other, second) = slabs(x)
         self.assertEqual((one, first.tobytes()), (other, second.tobytes()))
 
+    def test_any_larger_memory_of_a_device_suffices(self):
+        """Gradients that do not fit in core stream: every limit above a sufficient one is accepted."""
+        data, ways = gathers(), []
+        for limit in range(200_000, 5_000_000, 200_000):
+            try:
+                with objective(data=data, source_field="random", device_memory=limit) as made:
+                    way = "stream" if made.streamed else "in core"
+            except (moho.InputError, moho.OutOfMemoryError):
+                way = "refused"
+            if ways[-1:] != [way]:
+                ways.append(way)
+        self.assertEqual(ways, ["refused", "stream", "in core"])
+
     def test_gradients_are_derivatives_inside_of_the_reach_of_layers(self):
         inside = np.zeros((61, 31), bool)
         inside[5:-5, 6:-5] = True
@@ -418,6 +431,11 @@ class Messages(unittest.TestCase):
         self.refused("source_field", source_field="fast")
         self.refused("equations", equations="fletcher", epsilon=0.1, delta=0.0)
         self.refused("memory", kind=moho.OutOfMemoryError, memory=1000)
+        # a stream is advised where it fits
+        self.refused("more memory (device_memory), or source_field='random', whose",
+                     kind=moho.OutOfMemoryError, device_memory=700_000)
+        with self.assertRaisesRegex(moho.OutOfMemoryError, r"more memory \(device_memory\)$"):
+            objective(device_memory=1000)
 
     def test_of_devices_name_what_is_allowed(self):
         for wrong in (0, 65, 1.5, True, "all"):

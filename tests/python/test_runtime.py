@@ -63,6 +63,31 @@ class Start(unittest.TestCase):
         with self.assertRaisesRegex(moho.InputError, "before the first computation"):
             moho.configure(threads=2)
 
+    def test_processes_share_the_memory(self):
+        code = """
+            import moho, numpy as np
+            def limit():
+                vp = np.full((61, 31), 2000, np.float32)
+                waves = {"spacing": 10, "wavelet": "ricker:12"}
+                shots = moho.Shots(vp, **waves, time=0.3, sources=(300, 20))
+                gather = shots((300, 20), [(0, 20), (600, 20)])
+                return moho.Objective(vp, [gather], **waves).plan["memory_limit"]
+            if False: moho.configure(processes=4)
+            first = limit()
+            moho.configure(processes=8, processes_of_device=2)
+            print(limit() / first)
+            """
+        # other processes of the machine change what is free
+        self.assertAlmostEqual(float(support.run_python(code).stdout), 1 / 8, delta=0.05)
+        early = code.replace("if False", "if True")
+        self.assertAlmostEqual(float(support.run_python(early).stdout), 1 / 2, delta=0.15)
+        for more, said in (({"processes": 0}, "processes is 0 .allowed: 1 to 65536"),
+                           ({"processes": True}, "processes is True"),
+                           ({"processes": 2, "processes_of_device": 3}, "processes_of_device is 3 .allowed: 1 to 2"),
+                           ({"processes_of_device": 2}, "processes_of_device is 2 .allowed: 1 to 1")):
+            with self.assertRaisesRegex(moho.InputError, said):
+                moho.configure(**more)
+
     def test_build_is_described(self):
         build = moho.build()
         self.assertEqual(build["version"], moho.__version__)

@@ -5,6 +5,7 @@
 #include "bindings.hpp"
 #include "checkpoint.hpp"
 #include "device.hpp"
+#include "inversion_input.hpp"
 #include "objective_plan.hpp"
 #include "slab_plan.hpp"
 #include "survey_input.hpp"
@@ -34,33 +35,6 @@ namespace {
 
 namespace nb = nanobind;
 
-// Options of Objective besides the model and the data.
-struct InversionInput {
-  std::vector<wave::Parameter> parameters;
-  std::vector<fwi::Range> bounds;
-  bool logarithmic = true;
-  fwi::MisfitOptions misfit;
-  fwi::OffsetWeights offset_weights;
-  survey::MuteOptions mute;
-  survey::WaveletZero zero = survey::WaveletZero::start;
-  fwi::SourceField source_field = fwi::SourceField::automatic;
-  std::vector<double> bands;
-  OptionalInput mask;
-  int concurrent_shots = 0;
-  stream::StreamRequest stream;  // device_memory, devices (0: automatic), block, updates
-  RandomLayers random;
-  std::int64_t product_interval = 0;
-};
-
-fwi::SourceField source_field_of(const std::string& name) {
-  using fwi::SourceField;
-  for (const SourceField one : {SourceField::boundary_shell, SourceField::random,
-                                SourceField::stored, SourceField::replay}) {
-    if (name == fwi::to_string(one)) return one;
-  }
-  return SourceField::automatic;
-}
-
 // A search for the minimum of an objective. Its members are used on the worker.
 class AnySearch : public Resource {
  public:
@@ -88,28 +62,6 @@ class AnyObjective : public Resource {
                                             const Checkpoint& checkpoint) = 0;
   std::string note;  // on the data, from an evaluation; empty: none
 };
-
-// Options that decide where gradients are computed; the other ones are preset.
-template <int Dim>
-fwi::ObjectiveOptions<Dim> stream_options(const WaveInput& wave, const InversionInput& inversion) {
-  fwi::ObjectiveOptions<Dim> options;
-  options.modelling = modelling_of<Dim>(wave);
-  options.modelling.seed = inversion.random.seed;
-  options.random_width = inversion.random.width;
-  options.memory = options.modelling.memory;
-  options.device_memory = inversion.stream.device_memory;
-  options.block = inversion.stream.block;
-  options.updates = inversion.stream.updates;
-  options.devices = inversion.stream.devices;
-  options.parameters = inversion.parameters;
-  options.source_field = inversion.source_field;
-  options.concurrent_shots = inversion.concurrent_shots;
-  options.names = {{"data", "gathers"},
-                   {"product_interval", "gradient_steps"},
-                   {"(concurrent_shots)", "concurrent_shots"},
-                   {"misfit correlation", "misfit='correlation'"}};
-  return options;
-}
 
 // Memory: of models and vectors. Device: where shots are computed; the same memory, unless
 // gradients are of several devices or stream.
@@ -420,6 +372,24 @@ std::shared_ptr<AnyObjective> objective_like(const WaveInput& wave, InversionInp
   });
 }
 
+// Returns an objective with models and vectors on the host for gradients that did not fit in core,
+// and that may stream; null for others, and on hosts, where fwi::make_objective() has tried it.
+template <class Memory>
+std::shared_ptr<AnyObjective> streamed_objective_like(const WaveInput& wave,
+                                                      const InversionInput& inversion) {
+  const AnyInput& vp = wave.fields.front().second;
+  return with_kind(vp.dtype(), vp.ndim(), [&](auto kind) -> std::shared_ptr<AnyObjective> {
+    using T = typename decltype(kind)::Scalar;
+    constexpr int Dim = decltype(kind)::dim;
+    if constexpr (has_wave_kernels<T> && !is_host_memory<Memory>) {
+      if (fwi::gradient_may_stream<Memory>(stream_options<Dim>(wave, inversion))) {
+        return std::make_shared<ObjectiveOf<T, Dim, Kokkos::HostSpace, Memory>>();
+      }
+    }
+    return nullptr;
+  });
+}
+
 // The misfit of a survey as a function of the variables of a model.
 class Objective {
  public:
@@ -427,11 +397,25 @@ class Objective {
             InversionInput inversion, const std::string& space, const nb::object& progress)
       : m_variables(inversion.parameters.size() * wave.fields.front().second.size()) {
     run(progress, [&](Job& job) {
-      m_objective = with_memory(space, [&](auto memory) {
-        return objective_like<typename decltype(memory)::type>(wave, inversion);
+      const auto prepare = [&](std::shared_ptr<AnyObjective> objective) {
+        m_objective = std::move(objective);
+        own(m_objective);
+        m_objective->prepare(job, wave, gathers, inversion, m_plan);
+      };
+      with_memory(space, [&](auto memory) {
+        using Memory = typename decltype(memory)::type;
+        try {
+          prepare(objective_like<Memory>(wave, inversion));
+        } catch (const fwi::CoreDoesNotFit&) {
+          const auto streamed = streamed_objective_like<Memory>(wave, inversion);
+          if (!streamed) throw;
+          refuse_device_arrays(wave);
+          m_objective->release();
+          disown(m_objective);
+          m_plan = {};
+          prepare(streamed);
+        }
       });
-      own(m_objective);
-      m_objective->prepare(job, wave, gathers, inversion, m_plan);
     });
   }
   Objective(const Objective&) = delete;

@@ -9,6 +9,7 @@
 
 #include <moho/core/error.hpp>
 #include <moho/core/simd.hpp>
+#include <moho/core/space.hpp>
 #include <moho/wave/not_finite.hpp>
 
 #include <nanobind/stl/string.h>
@@ -126,6 +127,12 @@ NB_MODULE(_core, m) {
   m.def("describe", &describe, nb::arg("array"));
   nb::register_exception_translator(&translate);
   m.def("set_threads", &moho::python::set_threads, nb::arg("threads"));
+  m.def(
+      "set_memory_sharing",
+      [](int host, int device) {
+        moho::set_memory_sharing({host, device});
+      },
+      nb::arg("host"), nb::arg("device"));
   m.def("count_threads", &moho::python::count_threads);
   m.def("finish", &moho::python::finish);
   moho::python::bind_eikonal(m);

@@ -7,7 +7,7 @@ import atexit
 import contextlib
 import os
 import threading
-from typing import Any, Iterator
+from typing import Any, Iterator, Optional
 
 from ._arrays import shown
 from ._errors import Error, InputError
@@ -17,6 +17,7 @@ _module: Any = None
 _lock = threading.Lock()
 _forked = False
 _threads = 0
+_sharing = (1, 1)  # processes of the machine, and of the device
 
 
 class OfThisProcess:
@@ -79,33 +80,61 @@ def core() -> Any:
                 with _short_spinning():
                     _core = load_core()
                 _core.set_threads(_asked_threads())
+                _core.set_memory_sharing(*_sharing)
                 atexit.register(_core.finish)
                 _module = _core
     return _module
 
 
-def configure(*, threads: int) -> None:
-    """Sets the number of threads of all computations; to be called before the first one.
+def _check_count(name: str, value: Any, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        what = name.replace("_", " ")
+        raise InputError(f"{name} is {shown(value)} (allowed: 1 to {most}): give the number of {what}")
 
-    Without it the variables MOHO_NUM_THREADS and OMP_NUM_THREADS apply, in this order, and then the number
-    of processors that the process may use.
+
+def configure(
+    *,
+    threads: Optional[int] = None,
+    processes: Optional[int] = None,
+    processes_of_device: Optional[int] = None,
+) -> None:
+    """Sets the number of threads of all computations, and the number of processes that share memory.
+
+    Without `threads` the variables MOHO_NUM_THREADS and OMP_NUM_THREADS apply, in this order, and then the
+    number of processors that the process may use. Without `processes` each process plans with all free
+    memory.
 
     Parameters
     ----------
-    threads : int
-        Number of threads, 1 to 512.
+    threads : int, optional
+        Number of threads, 1 to 512; to be set before the first computation.
+    processes : int, optional
+        Processes that compute on this machine at the same time, this one included, 1 to 65536: ranks of
+        mpi4py on it, or workers of a pool. Where no argument limits the memory, plans that are made from
+        now on take that part of what is free.
+    processes_of_device : int, optional
+        Of these, processes that use the same device, 1 to `processes`. Default: `processes`.
 
     Raises
     ------
     InputError
-        The number is out of range, or something has been computed already.
+        A number is out of range, or `threads` is given and something has been computed already.
     """
-    global _threads
-    if not isinstance(threads, int) or not 1 <= threads <= 512:
-        raise InputError(f"threads is {shown(threads)} (allowed: 1 to 512): give the number of threads")
-    if _module is not None:
-        _module.set_threads(threads)
-    _threads = threads
+    global _threads, _sharing
+    if threads is not None:
+        _check_count("threads", threads, 512)
+    if processes is not None:
+        _check_count("processes", processes, 65536)
+    if processes_of_device is not None:
+        _check_count("processes_of_device", processes_of_device, processes or 1)
+    if threads is not None:
+        if _module is not None:
+            _module.set_threads(threads)
+        _threads = threads
+    if processes is not None:
+        _sharing = (processes, processes_of_device or processes)
+        if _module is not None:
+            _module.set_memory_sharing(*_sharing)
 
 
 def build() -> dict[str, str | int]:
