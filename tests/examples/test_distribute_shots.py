@@ -483,8 +483,8 @@ class Program(DistributeCase):
     def test_programs_know_their_share_of_the_memory(self):
         self.sites("[here]\nkind = local\nslots = 2\n[there]\nkind = local\n")
         write = "import os, sys; open(sys.argv[1] + '/share', 'w').write(os.environ['MOHO_MEMORY_SHARE'])"
-        done = self.call("--sites", "sites.cfg", "--journal", "run/journal.txt", "--shots", "1-4", "--collect",
-                         "got", "--", sys.executable, "-c", write, "{out}")
+        done = self.call("--sites", "sites.cfg", "--journal", "run/journal.txt", "--shots", "1-4",
+                         "--collect", "got", "--", sys.executable, "-c", write, "{out}")
         self.assertEqual(done.returncode, 0, done.stderr)
         with open("/proc/meminfo", encoding="utf-8") as file:
             free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
@@ -533,8 +533,8 @@ class Program(DistributeCase):
 
         two = [self.mpirun, "--oversubscribe", "-n", "2"]
         done = compute("refused", two, status=2)
-        self.assertIn("--only-shot: mpirun started 2 ranks, and 1 rank computes the shot (allowed: 1 rank, or "
-                      "--ranks-per-shot 2)", done.stdout + done.stderr)
+        self.assertIn("--only-shot: mpirun started 2 ranks, and 1 rank computes the shot (allowed: 1 rank, "
+                      "or --ranks-per-shot 2)", done.stdout + done.stderr)
         compute("one", [])
         compute("together", two, "--ranks-per-shot", "2")
         compute("alone", [*two[:-1], "1"])

@@ -83,7 +83,8 @@ class Start(unittest.TestCase):
         self.assertAlmostEqual(float(support.run_python(early).stdout), 1 / 2, delta=0.15)
         for more, said in (({"processes": 0}, "processes is 0 .allowed: 1 to 65536"),
                            ({"processes": True}, "processes is True"),
-                           ({"processes": 2, "processes_of_device": 3}, "processes_of_device is 3 .allowed: 1 to 2"),
+                           ({"processes": 2, "processes_of_device": 3},
+                            "processes_of_device is 3 .allowed: 1 to 2"),
                            ({"processes_of_device": 2}, "processes_of_device is 2 .allowed: 1 to 1")):
             with self.assertRaisesRegex(moho.InputError, said):
                 moho.configure(**more)
