@@ -115,7 +115,8 @@ class Inversion(Case):
         np.testing.assert_array_equal(again, model)
         for kind in ("<i2", ">i8"):
             np.save(self.path("mask.npy"), mask.astype(kind))
-            again, _, _ = self.invert("--topography", "ground.npy,0,0,800,600", "--mask", "mask.npy", out="int")
+            again, _, _ = self.invert("--topography", "ground.npy,0,0,800,600", "--mask", "mask.npy",
+                                      out="int")
             np.testing.assert_array_equal(again, model)
 
     def test_lattice_is_the_direct_sum(self):
