@@ -85,17 +85,6 @@ bool is_lock_text(const std::string& text) {
          (words >> program >> process >> id >> on >> host && process == "process" && on == "on");
 }
 
-// Throws for a file that is too large to be read. \param what it has, for messages
-void check_size(const std::string& option, const fs::path& path, const char* what) {
-  std::error_code error;
-  const std::uintmax_t bytes = fs::file_size(path, error);
-  if (error || bytes <= max_bytes) return;
-  throw InputError(concat(option, ": ", path.string(), " has ",
-                          format_bytes(static_cast<double>(bytes)), " (allowed: up to ",
-                          format_bytes(static_cast<double>(max_bytes)), " of ", what,
-                          "): move it away, or name another folder"));
-}
-
 // True if the process named by a lock's text may run; one of another machine may.
 bool lives(const std::string& holder) {
   std::istringstream words(holder);
@@ -240,7 +229,7 @@ void OutputFolder::read_summary() {
   std::error_code error;
   check_plain(path);
   if (!fs::is_regular_file(path, error)) return;
-  check_size(m_option, path, "a summary");
+  io::check_file_size(m_option, path, max_bytes, "a summary");
   Json summary;
   try {
     summary = Json::parse(io::read_text(path, max_bytes));
@@ -250,7 +239,7 @@ void OutputFolder::read_summary() {
   const Json* program = summary.find("program");
   if (program == nullptr || program->text() != m_program) return;
   m_earlier = std::move(summary);
-  check_size(m_option, m_path / PartsFile::file_name, "the parts of a run");
+  io::check_file_size(m_option, m_path / PartsFile::file_name, max_bytes, "the parts of a run");
   PartsFile(m_path).add_to(m_earlier, max_bytes);
   m_owned.insert(summary_name);
   for (const char* list : {"files", "earlier_files", "to_write"}) {

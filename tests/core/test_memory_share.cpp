@@ -68,12 +68,13 @@ TEST(MemoryShare, HoldsForProcessesThatStartLater) {
 TEST(MemoryShare, IsDividedByRanks) {
   const std::uint64_t free = moho::host_memory().bytes;
   moho::set_memory_sharing({2, 1});
-  moho::take_memory_share();  // there is none
+  moho::take_memory_share();  // without the variable
   EXPECT_EQ(moho::memory_sharing().host, 2);
   const auto [name, value] = MemoryShare{3, free / 16}.variable();
   const Variable variable(name, value);
   moho::take_memory_share();
-  EXPECT_NEAR(moho::memory_sharing().host, 2 * 16, 2 * 3);  // others change what is free
+  EXPECT_GE(moho::memory_sharing().host, 2 * 8);  // others change what is free
+  EXPECT_LE(moho::memory_sharing().host, 2 * 24);
   EXPECT_EQ(moho::memory_sharing().device, 3);
   moho::set_memory_sharing(moho::MemorySharing{});
 }

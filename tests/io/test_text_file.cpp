@@ -36,5 +36,16 @@ TEST(TextFile, LengthIsBounded) {
               HasSubstr("none.txt"));
 }
 
+TEST(TextFile, SizeIsCheckedWithoutReading) {
+  const Folder folder;
+  put_file(folder / "a.txt", "12345");
+  moho::io::check_file_size("out", folder / "a.txt", 5, "a summary");
+  moho::io::check_file_size("out", folder / "none.txt", 5, "a summary");
+  EXPECT_THAT(message_of<InputError>(
+                  [&] { moho::io::check_file_size("out", folder / "a.txt", 4, "a summary"); }),
+              testing::AllOf(HasSubstr("out: "), HasSubstr("has 5 B"),
+                             HasSubstr("up to 4 B of a summary")));
+}
+
 }  // namespace
 }  // namespace moho::io

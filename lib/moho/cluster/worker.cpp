@@ -97,7 +97,7 @@ ShotProgram command_of(const Work& work, const fs::path& programs, const fs::pat
     start.log = log;
     start.end_with_parent = true;
     // MOHO_WORKER marks a child of the worker: MPI variables that it inherits are meant for the
-    // worker, MOHO_LAUNCH tells them from those of a launcher of its own.
+    // worker. MOHO_LAUNCH distinguishes them from those of a launcher that the child starts.
     start.environment = {{"MOHO_SHOT", std::to_string(task.shot)},
                          {"MOHO_WORKER", std::to_string(::getpid())},
                          {"MOHO_LAUNCH", launch_of_process()}};

@@ -4,6 +4,7 @@
 #include <moho/io/text_file.hpp>
 
 #include <algorithm>
+#include <system_error>
 
 namespace moho::io {
 
@@ -29,6 +30,17 @@ std::string read_text(const std::filesystem::path& path, std::uint64_t largest) 
     }
   }
   return text;
+}
+
+void check_file_size(const std::string& name, const std::filesystem::path& path,
+                     std::uint64_t largest, const std::string& what) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error || bytes <= largest) return;
+  throw InputError(concat(name, ": ", path.string(), " has ",
+                          format_bytes(static_cast<double>(bytes)), " (allowed: up to ",
+                          format_bytes(static_cast<double>(largest)), " of ", what,
+                          "): move it away, or name another folder"));
 }
 
 }  // namespace moho::io

@@ -20,4 +20,13 @@ namespace moho::io {
 std::string read_text(const std::filesystem::path& path,
                       std::uint64_t largest = std::uint64_t{1} << 32);
 
+/// \brief Refuses to read a file that is too large.
+/// \param name name of the file or of its folder for messages, such as that of an option
+/// \param path path of the file, which may not exist
+/// \param largest largest allowed number of bytes
+/// \param what what the file contains, for messages
+/// \throws InputError if the file is larger
+void check_file_size(const std::string& name, const std::filesystem::path& path,
+                     std::uint64_t largest, const std::string& what);
+
 }  // namespace moho::io

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Storage methods that give results the same bits, beside the errors of the others.
+/// \brief Storage methods that give results the same bits.
 
 #include <moho/snapshot/codec/types.hpp>
 

@@ -48,8 +48,9 @@ class TooManySlabs : public InputError {
 /// \param numbers ascending, one or more
 std::string device_numbers(const std::vector<std::int64_t>& numbers);
 
-/// \brief Returns those of the numbers that divide a number of ranks as text. If none does, it
-/// returns all of them, and that they have to divide the number of ranks.
+/// \brief Returns those of the numbers that divide a number of ranks, as text.
+///
+/// Without such numbers the text has all of them, and that they have to divide the number of ranks.
 /// \param numbers ascending, one or more
 /// \param ranks number of all ranks; 0: devices, whose numbers divide nothing
 std::string dividing_numbers(const std::vector<std::int64_t>& numbers, std::int64_t ranks);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Arguments of Objective besides the model and the data.
+/// \brief Arguments of Objective other than model and data.
 
 #include "slab_plan.hpp"
 #include "survey_input.hpp"
@@ -16,7 +16,7 @@
 
 namespace moho::python {
 
-/// Options of Objective besides the model and the data.
+/// Options of Objective other than model and data.
 struct InversionInput {
   std::vector<wave::Parameter> parameters;
   std::vector<fwi::Range> bounds;
