@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "app/signals.hpp"
 
-#include <fcntl.h>
+#include <moho/io/standard_streams.hpp>
+
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -30,18 +31,10 @@ sigset_t watched() {
   return set;
 }
 
-// Opens standard descriptors that the parent process closed, so that no file of the program takes
-// their numbers. Writing to them remains an error.
-void fill_standard_descriptors() {
-  int opened = 0;
-  while (opened >= 0 && opened <= STDERR_FILENO) opened = ::open("/dev/null", O_RDONLY);
-  if (opened >= 0) ::close(opened);
-}
-
 }  // namespace
 
 SignalWatch::SignalWatch(std::function<void(int)> ends) {
-  fill_standard_descriptors();
+  io::open_closed_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   const sigset_t set = watched();
