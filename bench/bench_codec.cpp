@@ -31,13 +31,13 @@ using bench::CodecSettings;
 using bench::PeerResult;
 
 /// Returns a number from the environment. \throws InputError unless it is within the limits
-double from_environment(const char* name, double usual, double least, double greatest) {
+double from_environment(const char* name, double usual, double min, double max) {
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0') return usual;
   char* end = nullptr;
   const double value = std::strtod(text, &end);
-  if (*end != '\0' || !(value >= least && value <= greatest)) {
-    throw InputError(concat(name, " is '", text, "' (allowed: ", least, " to ", greatest, ")"));
+  if (*end != '\0' || !(value >= min && value <= max)) {
+    throw InputError(concat(name, " is '", text, "' (allowed: ", min, " to ", max, ")"));
   }
   return value;
 }
@@ -75,13 +75,13 @@ void time_mode(benchmark::State& state, const std::string& space, const CodecSet
   counters["image_GB/s"] = 1e-9 * result.raw_bytes / result.image_seconds;
   counters["ratio"] = result.raw_bytes / result.bytes;
   counters["snr"] = result.snr;
-  counters["greatest_error"] = result.greatest_error;
+  counters["greatest_error"] = result.largest_error;
   counters["raw_MB"] = 1e-6 * result.raw_bytes;
   counters["box_fraction"] = runner.fraction();
   const bool bounded =
       options.mode == snapshot::CodecMode::lorenzo || options.mode == snapshot::CodecMode::paper;
-  if (bounded && !(result.greatest_error <= options.max_error)) {
-    bench::fail(state, concat("the largest error is ", result.greatest_error));
+  if (bounded && !(result.largest_error <= options.max_error)) {
+    bench::fail(state, concat("the largest error is ", result.largest_error));
   }
   if (options.mode == snapshot::CodecMode::transform &&
       !(std::fabs(result.snr - options.snr) <= 1.0)) {

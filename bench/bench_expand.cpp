@@ -35,13 +35,13 @@ using bench::ExpandRunner;
 using bench::ExpandSettings;
 
 /// Returns a number from the environment. \throws InputError unless it is within the limits
-double from_environment(const char* name, double usual, double least, double greatest) {
+double from_environment(const char* name, double usual, double min, double max) {
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0') return usual;
   char* end = nullptr;
   const double value = std::strtod(text, &end);
-  if (*end != '\0' || !(value >= least && value <= greatest)) {
-    throw InputError(concat(name, " is '", text, "' (allowed: ", least, " to ", greatest, ")"));
+  if (*end != '\0' || !(value >= min && value <= max)) {
+    throw InputError(concat(name, " is '", text, "' (allowed: ", min, " to ", max, ")"));
   }
   return value;
 }
@@ -71,14 +71,14 @@ Kept& kept(const std::string& space, const ExpandSettings& settings) {
 
 /// Returns the largest difference over the largest sample; infinite if a sample is not a number.
 double difference(const std::vector<float>& a, const std::vector<float>& b) {
-  double most = 0.0, greatest = 0.0;
+  double max_difference = 0.0, max = 0.0;
   for (std::size_t i = 0; i < b.size(); ++i) {
     const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
     const double d = std::fabs(x - y);
-    most = d <= 1e300 ? std::max(most, d) : HUGE_VAL;
-    greatest = std::max(greatest, std::fabs(y));
+    max_difference = d <= 1e300 ? std::max(max_difference, d) : HUGE_VAL;
+    max = std::max(max, std::fabs(y));
   }
-  return a.size() == b.size() && greatest > 0.0 ? most / greatest : HUGE_VAL;
+  return a.size() == b.size() && max > 0.0 ? max_difference / max : HUGE_VAL;
 }
 
 void time_expand(benchmark::State& state, const std::string& space, const ExpandSettings& settings,

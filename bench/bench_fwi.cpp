@@ -53,14 +53,14 @@ using namespace moho;
 using bench::GradientRunner;
 using bench::GradientSettings;
 
-std::int64_t from_environment(const char* name, std::int64_t usual, std::int64_t least,
-                              std::int64_t greatest) {
+std::int64_t from_environment(const char* name, std::int64_t usual, std::int64_t min,
+                              std::int64_t max) {
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0') return usual;
   char* end = nullptr;
   const long long value = std::strtoll(text, &end, 10);
-  if (*end != '\0' || value < least || value > greatest) {
-    throw InputError(concat(name, " is '", text, "' (allowed: ", least, " to ", greatest, ")"));
+  if (*end != '\0' || value < min || value > max) {
+    throw InputError(concat(name, " is '", text, "' (allowed: ", min, " to ", max, ")"));
   }
   return value;
 }
@@ -87,11 +87,11 @@ GradientRunner& kept(const std::string& space, const GradientSettings& settings)
 }
 
 void time_gradient(benchmark::State& state, const std::string& space,
-                   const GradientSettings& settings, const std::string& way, int lags) {
+                   const GradientSettings& settings, const std::string& method, int lags) {
   GradientRunner& runner = kept(space, settings);
   bench::GradientResult result;
   for (auto _ : state) {
-    result = runner.run(way, lags);
+    result = runner.run(method, lags);
     state.SetIterationTime(result.gradient);
   }
   auto& counters = state.counters;
@@ -256,8 +256,8 @@ void add_slabs(const std::string& space, const GradientSettings& settings,
                const std::string& name) {
   const bool host = bench::on_host(space), smoke = bench::smoke();
   if (smoke && !host) return;
-  const auto most = static_cast<int>(from_environment("MOHO_BENCH_FWI_DEVICES", 1, 1, 64));
-  for (int devices = 1; devices <= std::max(most, smoke ? 2 : 1); devices *= 2) {
+  const auto max = static_cast<int>(from_environment("MOHO_BENCH_FWI_DEVICES", 1, 1, 64));
+  for (int devices = 1; devices <= std::max(max, smoke ? 2 : 1); devices *= 2) {
     bench::add(concat(name, "/slabs:", devices, "/", space, "/n:", settings.extents[2]), 1,
                [space, settings, devices](benchmark::State& state) {
                  time_slabs(state, space, settings, devices);
@@ -292,10 +292,10 @@ void add_space(const std::string& space) {
                                              : 600,
                                       10, 100000);
     if (smoke) settings.width = 6;
-    const auto add = [&](const char* way, int lags) {
+    const auto add = [&](const char* method, int lags) {
       const std::string name = concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
-                                      "/", way, "/lags:", lags, "/", space, "/n:", n);
-      const std::string by = way;
+                                      "/", method, "/lags:", lags, "/", space, "/n:", n);
+      const std::string by = method;
       bench::add(name, 1, [space, settings, by, lags](benchmark::State& state) {
         time_gradient(state, space, settings, by, lags);
       });
@@ -328,7 +328,7 @@ void add_space(const std::string& space) {
       });
     }
     if (kind.medium != wave::Medium::isotropic) continue;
-    for (const char* const way : {"random", "stored", "replay"}) add(way, -1);
+    for (const char* const method : {"random", "stored", "replay"}) add(method, -1);
     for (const int lags : {0, smoke ? 4 : 16, smoke ? 8 : 32}) add("shell", lags);
   }
   add_steps(space);

@@ -40,9 +40,9 @@ namespace {
 
 using namespace moho;
 using bench::StreamFound;
+using bench::StreamMethod;
 using bench::StreamRunner;
 using bench::StreamSettings;
-using bench::StreamWay;
 using bench::WaveMedium;
 using Extents = std::array<std::int64_t, 3>;
 
@@ -74,14 +74,14 @@ Kept& kept(const std::string& space, const StreamSettings& settings) {
 }
 
 void time_stream(benchmark::State& state, const std::string& space, const StreamSettings& settings,
-                 const StreamWay& way) {
+                 const StreamMethod& method) {
   Kept& volume = kept(space, settings);
-  if (way.slabs && way.devices > 1 && !volume.runner->slabs_agree(way.devices)) {
+  if (method.slabs && method.devices > 1 && !volume.runner->slabs_agree(method.devices)) {
     throw Error("steps of a small volume in slabs differ from those in one");
   }
   StreamFound found;
   for (auto _ : state) {
-    found = volume.runner->run(way);
+    found = volume.runner->run(method);
     state.SetIterationTime(found.seconds);
   }
   const double devices = found.plan.shape.devices;
@@ -99,7 +99,7 @@ void time_stream(benchmark::State& state, const std::string& space, const Stream
   counters["lag"] = static_cast<double>(found.plan.shape.lag);
   counters["devices"] = devices;
   counters["resident"] = found.plan.resident ? 1.0 : 0.0;
-  counters["sweeps"] = static_cast<double>(way.sweeps);
+  counters["sweeps"] = static_cast<double>(method.sweeps);
   counters["ring_planes"] = static_cast<double>(found.plan.ring_planes);
   counters["device_bytes"] = static_cast<double>(found.plan.device_bytes);
   counters["host_bytes"] = static_cast<double>(found.plan.host_bytes);
@@ -111,20 +111,21 @@ void time_stream(benchmark::State& state, const std::string& space, const Stream
   counters["lock_seconds"] = volume.runner->lock_seconds();
 }
 
-void add(const std::string& space, WaveMedium medium, const Extents& extents, StreamWay way) {
+void add(const std::string& space, WaveMedium medium, const Extents& extents, StreamMethod method) {
   StreamSettings settings;
   settings.medium = medium;
   settings.extents = extents;
   if (bench::smoke()) settings.width = 5;
   std::string name = concat("stream/", bench::to_string(medium), "/", space, "/", extents[0], "x",
                             extents[1], "x", extents[2]);
-  if (way.whole) name += "/whole";
-  if (way.device_memory > 0) name += concat("/memory:", way.device_memory >> 30);
-  if (way.block > 0) name += concat("/block:", way.block);
-  if (way.updates > 0) name += concat("/updates:", way.updates);
-  if (way.slabs) name += concat("/slabs:", way.devices);
-  if (!way.slabs && way.devices > 1) name += concat("/devices:", way.devices);
-  bench::add(name, 1, [=](benchmark::State& state) { time_stream(state, space, settings, way); });
+  if (method.whole) name += "/whole";
+  if (method.device_memory > 0) name += concat("/memory:", method.device_memory >> 30);
+  if (method.block > 0) name += concat("/block:", method.block);
+  if (method.updates > 0) name += concat("/updates:", method.updates);
+  if (method.slabs) name += concat("/slabs:", method.devices);
+  if (!method.slabs && method.devices > 1) name += concat("/devices:", method.devices);
+  bench::add(name, 1,
+             [=](benchmark::State& state) { time_stream(state, space, settings, method); });
 }
 
 constexpr WaveMedium media[] = {WaveMedium::isotropic, WaveMedium::variable_density,
@@ -134,23 +135,23 @@ constexpr WaveMedium media[] = {WaveMedium::isotropic, WaveMedium::variable_dens
 void add_slabs(const std::string& space, WaveMedium medium, const Extents& extents, int devices,
                std::int64_t steps) {
   for (int d = 1; d <= devices; ++d) {
-    StreamWay way;
-    way.slabs = true;
-    way.devices = d;
-    way.steps = steps;
-    add(space, medium, extents, way);
+    StreamMethod method;
+    method.slabs = true;
+    method.devices = d;
+    method.steps = steps;
+    add(space, medium, extents, method);
   }
 }
 
 void add_smoke(const std::string& space) {
   for (const WaveMedium medium : media) {
-    StreamWay way;
-    way.block = 8;
-    way.updates = 3;
-    way.sweeps = 2;
-    add(space, medium, {64, 40, 48}, way);
-    way.whole = true;
-    add(space, medium, {64, 40, 48}, way);
+    StreamMethod method;
+    method.block = 8;
+    method.updates = 3;
+    method.sweeps = 2;
+    add(space, medium, {64, 40, 48}, method);
+    method.whole = true;
+    add(space, medium, {64, 40, 48}, method);
     add_slabs(space, medium, {64, 40, 48}, 2, 20);
   }
 }
@@ -168,10 +169,10 @@ void add_device_slabs(const std::string& space, int devices) {
   }
   for (int d = 2; d <= devices; ++d) {  // as many nodes on each device as 512 x 512 x 512 on one
     for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti, WaveMedium::tti}) {
-      StreamWay way;
-      way.slabs = true;
-      way.devices = d;
-      add(space, medium, {512 * d, 512, 512}, way);
+      StreamMethod method;
+      method.slabs = true;
+      method.devices = d;
+      add(space, medium, {512 * d, 512, 512}, method);
     }
   }
 }
@@ -180,11 +181,11 @@ void add_device_slabs(const std::string& space, int devices) {
 void add_large_chains(const std::string& space, int devices) {
   constexpr std::size_t gib = std::size_t(1) << 30;
   const auto chain = [&](std::int64_t planes, int d) {
-    StreamWay way;
-    way.device_memory = 16 * gib;
-    way.devices = d;
-    way.sweeps = 3;
-    add(space, WaveMedium::isotropic, {planes, 1530, 1530}, way);
+    StreamMethod method;
+    method.device_memory = 16 * gib;
+    method.devices = d;
+    method.sweeps = 3;
+    add(space, WaveMedium::isotropic, {planes, 1530, 1530}, method);
   };
   for (int d = 1; d <= devices; d *= 2) chain(1536, d);
   chain(6144, devices);
@@ -199,30 +200,30 @@ void add_device(const std::string& space, int devices) {
       const Extents extents =
           medium == WaveMedium::tti ? Extents{3072, 512, 512} : Extents{1536, 1024, 1024};
       for (int d = 1; d <= devices; ++d) {
-        StreamWay way;
-        way.block = 32;
-        way.updates = medium == WaveMedium::tti ? 32 : 64;
-        way.devices = d;
-        way.sweeps = 8 / d;
-        add(space, medium, extents, way);
+        StreamMethod method;
+        method.block = 32;
+        method.updates = medium == WaveMedium::tti ? 32 : 64;
+        method.devices = d;
+        method.sweeps = 8 / d;
+        add(space, medium, extents, method);
       }
     }
     for (int d = 1; d <= devices; ++d) {
-      StreamWay way;
-      way.block = 4;
-      way.updates = 8;
-      way.devices = d;
-      way.sweeps = 8;
-      add(space, WaveMedium::vti, {500, 1000, 1000}, way);
+      StreamMethod method;
+      method.block = 4;
+      method.updates = 8;
+      method.devices = d;
+      method.sweeps = 8;
+      add(space, WaveMedium::vti, {500, 1000, 1000}, method);
     }
     return;
   }
   // volumes of about 40 GiB
   const auto planned = [&](WaveMedium medium, const Extents& extents, std::size_t memory) {
-    StreamWay way;
-    way.device_memory = memory * gib;
-    way.sweeps = 6;
-    add(space, medium, extents, way);
+    StreamMethod method;
+    method.device_memory = memory * gib;
+    method.sweeps = 6;
+    add(space, medium, extents, method);
   };
   planned(WaveMedium::isotropic, {1536, 1530, 1530}, 8);
   planned(WaveMedium::isotropic, {1536, 1530, 1530}, 16);
@@ -231,28 +232,28 @@ void add_device(const std::string& space, int devices) {
   // the paper's volume along its axis, with its blocks and steps per pass
   for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::vti}) {
     for (const std::int64_t updates : {2, 4, 8, 16, 32, 64}) {
-      StreamWay way;
-      way.block = 4;
-      way.updates = updates;
-      way.sweeps = updates < 8 ? 4 : 2;
-      add(space, medium, {500, 1000, 1000}, way);
+      StreamMethod method;
+      method.block = 4;
+      method.updates = updates;
+      method.sweeps = updates < 8 ? 4 : 2;
+      add(space, medium, {500, 1000, 1000}, method);
     }
-    StreamWay way;
-    way.block = 32;
-    way.updates = 64;
-    way.sweeps = 2;
-    add(space, medium, {500, 1000, 1000}, way);
+    StreamMethod method;
+    method.block = 32;
+    method.updates = 64;
+    method.sweeps = 2;
+    add(space, medium, {500, 1000, 1000}, method);
   }
   // a volume of as many points: rates by steps per pass, and by block
   for (const WaveMedium medium : media) {
     for (const std::int64_t block : {4, 16, 32, 64}) {
       for (const std::int64_t updates : {1, 2, 4, 8, 16, 32, 64, 96}) {
         if (block != 32 && updates != 32 && updates != 64) continue;
-        StreamWay way;
-        way.block = block;
-        way.updates = updates;
-        way.sweeps = updates < 8 ? 4 : 3;
-        add(space, medium, {1000, 1000, 500}, way);
+        StreamMethod method;
+        method.block = block;
+        method.updates = updates;
+        method.sweeps = updates < 8 ? 4 : 3;
+        add(space, medium, {1000, 1000, 500}, method);
       }
     }
   }
@@ -266,12 +267,12 @@ void add_host(const std::string& space) {
     const Extents extents =
         medium == WaveMedium::isotropic ? Extents{256, 256, 256} : Extents{192, 192, 192};
     const auto sweep = [&](std::int64_t block, std::int64_t updates) {
-      StreamWay way;
-      way.whole = true;
-      way.block = block;
-      way.updates = updates;
-      way.sweeps = std::max<std::int64_t>(1, 24 / updates);
-      add(space, medium, extents, way);
+      StreamMethod method;
+      method.whole = true;
+      method.block = block;
+      method.updates = updates;
+      method.sweeps = std::max<std::int64_t>(1, 24 / updates);
+      add(space, medium, extents, method);
     };
     sweep(extents[0], 1);
     for (const std::int64_t updates : {2, 4, 8}) {

@@ -140,13 +140,13 @@ void time_recovery(benchmark::State& state, const std::string& space, bench::Rec
   counters["flagged"] = result.flagged;
   for (std::size_t k = 0; k < result.correlations.size(); ++k) {
     counters[concat("correlation_", k + 1)] = result.correlations[k];
-    double least = 1.0, largest = -1.0;
+    double min = 1.0, largest = -1.0;
     for (const std::vector<double>& layers : result.placements) {
       if (k >= layers.size()) continue;  // no rays
-      least = std::min(least, layers[k]);
+      min = std::min(min, layers[k]);
       largest = std::max(largest, layers[k]);
     }
-    counters[concat("least_", k + 1)] = least;
+    counters[concat("least_", k + 1)] = min;
     counters[concat("largest_", k + 1)] = largest;
   }
   require_improvement(state, result.error, result.start_error);

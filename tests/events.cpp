@@ -39,7 +39,7 @@ bool is_label(const std::string& name, std::string& owner) {
 // reduction.
 //
 // Kokkos adds further fences, for example in allocations and deallocations.
-bool asked_for(const Event& fence) {
+bool requested(const Event& fence) {
   if (begins(fence.name, "moho::")) return true;
   for (const char* part : {"Unnamed", "Kokkos::fence", "Kokkos::deep_copy", "Kokkos::View",
                            "mirror", "Kokkos::resize", "Not Device Accessible"}) {
@@ -132,7 +132,7 @@ std::vector<std::string> breaches(std::uint32_t device, bool host, const std::ve
         result.push_back("the copy or fill '" + event.name + "' of host memory is no kernel");
       }
     } else {
-      if (!asked_for(event)) continue;
+      if (!requested(event)) continue;
       if (event.everywhere) {
         result.push_back("'" + event.name + "' waits for all instances");
       } else if (!contract.waits) {
@@ -150,7 +150,7 @@ std::int64_t kernels_in(const std::vector<Event>& events) {
 
 std::int64_t fences_in(const std::vector<Event>& events) {
   return std::count_if(events.begin(), events.end(), [](const Event& event) {
-    return event.kind == Event::Kind::fence && asked_for(event);
+    return event.kind == Event::Kind::fence && requested(event);
   });
 }
 

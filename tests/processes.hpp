@@ -42,7 +42,7 @@ class ThreadProcess : public Communicator {
 
   int rank() const override { return m_rank; }
   int size() const override { return m_run.size; }
-  void together(const std::function<void()>& function) override { in_turn(function); }
+  void collectively(const std::function<void()>& function) override { in_turn(function); }
   void broadcast(void* bytes, std::size_t count) override {
     if (root()) m_run.address = bytes;
     wait();

@@ -158,10 +158,10 @@ PeerResult run_peer(const std::string& name, const std::vector<float>& dense,
     return fine;
   }
   if (name == "zfp_accuracy") {
-    double greatest = 0.0;
-    for (const float v : dense) greatest = std::max(greatest, std::fabs(static_cast<double>(v)));
+    double max = 0.0;
+    for (const float v : dense) max = std::max(max, std::fabs(static_cast<double>(v)));
     // zfp rounds tolerances down to powers of two
-    setting = std::exp2(std::floor(std::log2(greatest)));
+    setting = std::exp2(std::floor(std::log2(max)));
     for (fine = run(setting, 0); fine.snr < snr; fine = run(setting, 0)) {
       coarse = fine;
       setting *= 0.5;

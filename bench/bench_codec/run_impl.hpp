@@ -112,13 +112,13 @@ class CodecRunnerOn final : public CodecRunner {
     result.bytes = static_cast<double>(packed.bytes());
     const std::vector<float> decoded = dense_of(m_decoded);
     result.snr = signal_to_noise(dense(), decoded);
-    double greatest = 0.0, most = 0.0;
+    double max = 0.0, max_difference = 0.0;
     for (std::size_t i = 0; i < decoded.size(); ++i) {
-      greatest = std::max(greatest, std::fabs(static_cast<double>(m_dense[i])));
-      most = std::max(most,
-                      std::fabs(static_cast<double>(m_dense[i]) - static_cast<double>(decoded[i])));
+      max = std::max(max, std::fabs(static_cast<double>(m_dense[i])));
+      max_difference = std::max(max_difference, std::fabs(static_cast<double>(m_dense[i]) -
+                                                          static_cast<double>(decoded[i])));
     }
-    result.greatest_error = most / greatest;
+    result.largest_error = max_difference / max;
     return result;
   }
   const std::vector<float>& dense() override {
@@ -146,14 +146,14 @@ class CodecRunnerOn final : public CodecRunner {
         wave::extend_model<float, Dim, Memory>(m_exec, grid, inner, options.boundaries);
     options.dt = 0.001;
     const wave::Propagator<float, Dim, Memory> propagator(m_exec, extended, whole, options);
-    Point<Dim> place{};
-    for (int d = 0; d < Dim; ++d) place[d] = 0.5 * grid.upper(d) + 3.0;
-    place[Dim - 1] = 45.0;
+    Point<Dim> position{};
+    for (int d = 0; d < Dim; ++d) position[d] = 0.5 * grid.upper(d) + 3.0;
+    position[Dim - 1] = 45.0;
     const wave::PointSet<float, Dim, Memory> sources(
-        m_exec, extended, propagator.layout(), {place},
+        m_exec, extended, propagator.layout(), {position},
         wave::point_options(propagator, "source", true));
     const wave::PointSet<float, Dim, Memory> receivers(
-        m_exec, extended, propagator.layout(), {place},
+        m_exec, extended, propagator.layout(), {position},
         wave::point_options(propagator, "receiver", false));
     auto wavefield = propagator.make_wavefield(m_exec);
     wave::ShotOptions<float, Dim, Memory> shot;
@@ -165,11 +165,11 @@ class CodecRunnerOn final : public CodecRunner {
     m_box = propagator.interior();
     // nodes that the waves have reached
     const std::vector<float> values = dense_of(m_field);
-    double greatest = 0.0;
-    for (const float v : values) greatest = std::max(greatest, std::fabs(static_cast<double>(v)));
+    double max = 0.0;
+    for (const float v : values) max = std::max(max, std::fabs(static_cast<double>(v)));
     Box<Dim> occupied;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!(std::fabs(static_cast<double>(values[i])) > greatest / 1024.0)) continue;
+      if (!(std::fabs(static_cast<double>(values[i])) > max / 1024.0)) continue;
       const Index<Dim> node = m_box.node(static_cast<std::int64_t>(i));
       Box<Dim> one{node, node};
       for (int d = 0; d < Dim; ++d) ++one.upper[d];
@@ -190,16 +190,16 @@ class CodecRunnerOn final : public CodecRunner {
   }
   template <class Function>
   double best(int repetitions, const Function& function) const {
-    double least = 0.0;
+    double min = 0.0;
     for (int i = 0; i <= repetitions; ++i) {
       m_exec.fence();
       const Stopwatch watch;
       function();
       m_exec.fence();
       const double seconds = watch.seconds();
-      if (i == 1 || (i > 1 && seconds < least)) least = seconds;  // the first run is excluded
+      if (i == 1 || (i > 1 && seconds < min)) min = seconds;  // the first run is excluded
     }
-    return least;
+    return min;
   }
 
   Instance<Memory> m_exec;

@@ -32,7 +32,7 @@ struct CodecResult {
   double raw_bytes = 0.0;       ///< bytes of the uncompressed nodes of the box
   double bytes = 0.0;           ///< bytes after compression
   double snr = 0.0;             ///< signal-to-noise ratio, dB
-  double greatest_error = 0.0;  ///< largest error relative to the largest amplitude
+  double largest_error = 0.0;   ///< largest error relative to the largest amplitude
 };
 
 /// A wavefield on a space.

@@ -64,7 +64,7 @@ Points<Dim> eikonal_source(const Grid<Dim>& grid) {
 
 /// Largest grid, in nodes, whose times are compared with those of fast_marching(). Those of larger
 /// grids are compared with those of the other parallel method.
-inline constexpr std::int64_t most_marched = std::int64_t(1) << 26;
+inline constexpr std::int64_t max_marched = std::int64_t(1) << 26;
 
 /// Returns the times to compare with, cached for the last case.
 template <class T, int Dim, class Memory>
@@ -72,7 +72,7 @@ const std::vector<T>& eikonal_reference(const Instance<Memory>& exec, const Eiko
   static std::string kept;
   static std::vector<T> times;
   const auto grid = eikonal_grid<Dim>(what.n);
-  const bool march = grid.size() <= most_marched;
+  const bool march = grid.size() <= max_marched;
   const std::string name =
       concat(to_string(what.model), what.n, "/", what.order, "/", what.anisotropic, "/",
              march ? "fast_marching" : to_string(what.method));

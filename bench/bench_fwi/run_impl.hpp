@@ -99,7 +99,7 @@ class GradientRunnerOn final : public GradientRunner {
     m_exec.fence();
   }
 
-  GradientResult run(const std::string& way, int lags) override {
+  GradientResult run(const std::string& method, int lags) override {
     GradientResult result;
     const auto& propagator = *m_propagator;
     const auto sources = points(propagator);
@@ -122,7 +122,7 @@ class GradientRunnerOn final : public GradientRunner {
 
     fwi::ShotGradients<float, 3, Memory> gradients(m_exec, propagator, m_unknowns,
                                                    m_product_interval);
-    check_memory(gradients, way, lags);
+    check_memory(gradients, method, lags);
     std::optional<fwi::ExtendedImage<float, 3, Memory>> extended;
     if (lags >= 0) extended.emplace(m_exec, gradients.box(), fwi::Lags{lags, 0});
     fwi::ShotGradientOptions<float, 3, Memory> options;
@@ -131,7 +131,7 @@ class GradientRunnerOn final : public GradientRunner {
     std::unique_ptr<wave::Propagator<float, 3, Memory>> other;
     wave::PointSet<float, 3, Memory> other_sources;
     wave::SourceTerm<float, 3, Memory> own;
-    if (way == "random") {
+    if (method == "random") {
       auto random = m_options;
       random.boundaries = random_faces();
       other = make(random);
@@ -139,12 +139,12 @@ class GradientRunnerOn final : public GradientRunner {
       own = {other.get(), &other_sources, m_amplitudes};
       options.source = &own;
     }
-    const auto& leg = way == "random" ? own : forward;
+    const auto& leg = method == "random" ? own : forward;
     std::unique_ptr<snapshot::SnapshotStore<float, 3, Memory>> store;
-    if (way == "stored") {
+    if (method == "stored") {
       store =
           std::make_unique<snapshot::MemoryStore<float, 3, Memory>>(*m_arena, gradients.fields());
-    } else if (way == "replay") {
+    } else if (method == "replay") {
       const std::int64_t snapshots = m_settings.steps / m_product_interval;
       store = std::make_unique<snapshot::CheckpointStore<float, 3, Memory>>(
           m_exec, leg, *m_arena, snapshots, m_product_interval,
@@ -294,16 +294,18 @@ class GradientRunnerOn final : public GradientRunner {
   void free_arena() { m_arena.emplace("moho::bench::source", piece); }
 
   // Throws MemoryError if a gradient does not fit; the message gives the number of lags that fit.
-  void check_memory(const fwi::ShotGradients<float, 3, Memory>& gradients, const std::string& way,
-                    int lags) {
+  void check_memory(const fwi::ShotGradients<float, 3, Memory>& gradients,
+                    const std::string& method, int lags) {
     using Image = fwi::ExtendedImage<float, 3, Memory>;
     const auto& scheme = m_propagator->scheme();
     const fwi::SourceFieldBytes bytes =
         fwi::source_field_bytes(scheme, gradients.snapshot_nodes(), gradients.outside(),
                                 m_settings.steps, m_product_interval);
-    double source = way == "stored" ? bytes.stored : way == "replay" ? bytes.replay : bytes.shell;
+    double source = method == "stored"   ? bytes.stored
+                    : method == "replay" ? bytes.replay
+                                         : bytes.shell;
     // propagator of random boundaries: model and coefficients
-    if (way == "random") source += 4.0 * 4.0 * static_cast<double>(scheme.layout().size);
+    if (method == "random") source += 4.0 * 4.0 * static_cast<double>(scheme.layout().size);
     const double image = lags < 0 ? 0.0 : Image::bytes_of(gradients.box(), {lags, 0});
     if (source + image <= static_cast<double>(memory_budget(m_exec))) return;
     free_arena();  // from earlier runs
@@ -313,7 +315,7 @@ class GradientRunnerOn final : public GradientRunner {
     const fwi::Lags fitting =
         fwi::fitting_lags<float, 3, Memory>(gradients.box(), {lags, 0}, room - source);
     throw MemoryError(concat(
-        "a gradient by the way ", way, " takes ", source / gib,
+        "a gradient by the way ", method, " takes ", source / gib,
         " GiB for the source wavefield and ", image / gib,
         " GiB for the extended image (free: ", room / gib, " GiB): ",
         lags > 0 ? concat("half offsets up to ", fitting.x, " nodes fit") : "take a smaller grid"));

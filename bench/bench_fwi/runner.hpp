@@ -68,9 +68,9 @@ class GradientRunner {
  public:
   virtual ~GradientRunner() = default;
   /// Computes the gradient.
-  /// \param way "shell", "random", "stored" or "replay"
+  /// \param method "shell", "random", "stored" or "replay"
   /// \param lags largest half offset along x of an extended image; negative: no extended image
-  virtual GradientResult run(const std::string& way, int lags) = 0;
+  virtual GradientResult run(const std::string& method, int lags) = 0;
   /// Computes the gradient "random" by streaming. \param block,updates 0: planned
   /// \param lags as in run()
   /// \param device_memory bytes of each device that the stream may use; 0: what is free

@@ -85,8 +85,8 @@ Difference compare(const Prepared& truth, const Components& components, const do
 
 /// Returns the minimum number of bytes moved: prisms, stations and results once, and private grids
 /// read and written once per pass.
-double least_bytes(const GravityProblem& problem, const GravitySettings& settings,
-                   const gravity::Report& report) {
+double min_bytes(const GravityProblem& problem, const GravitySettings& settings,
+                 const gravity::Report& report) {
   const double results = 8.0 * static_cast<double>(settings.components.size()) *
                          static_cast<double>(problem.station_count());
   const double prisms = problem.regular ? 8.0 * static_cast<double>(problem.densities.size())
@@ -135,7 +135,7 @@ void time_gravity(benchmark::State& state, const GravityCase& what) {
       for (const auto& [phase, took] : last.report.times.phases()) phases[phase] += took;
     }
     found = compare(truth, settings.components, runner->results());
-    bytes = least_bytes(truth.problem, settings, last.report);
+    bytes = min_bytes(truth.problem, settings, last.report);
     pairs = static_cast<double>(truth.problem.prism_count()) *
             static_cast<double>(truth.problem.station_count());
   } catch (const std::exception& error) {
@@ -209,10 +209,10 @@ void time_fmm_case(benchmark::State& state, const FmmCase& what) {
   const double side = layer ? size / std::sqrt(prisms) : std::cbrt(size * size * depth / prisms);
   const auto across = static_cast<std::int64_t>(size / side);
   for (std::int64_t k = 0; k < what.prisms; ++k) {
-    const auto place = layer ? k % (across * across) : k;
-    const double x = side * static_cast<double>(place % across);
-    const double y = side * static_cast<double>(place / across % across);
-    const double z = layer ? 0.0 : side * static_cast<double>(place / (across * across));
+    const auto position = layer ? k % (across * across) : k;
+    const double x = side * static_cast<double>(position % across);
+    const double y = side * static_cast<double>(position / across % across);
+    const double z = layer ? 0.0 : side * static_cast<double>(position / (across * across));
     const double bottom = layer ? between(50.0, 400.0) : z + side;
     for (const double value : {x, x + side, y, y + side, z, bottom, between(-500.0, 3000.0)}) {
       problem.prisms.push_back(value);

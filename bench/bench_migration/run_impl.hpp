@@ -96,7 +96,7 @@ MigrationCosts time_migration(const Instance<Memory>& exec, const MigrationSetti
   }
   const bool streams = !plan.stream.empty();
   costs.predicted = plan.storage.strategy.seconds;
-  costs.device_bytes = static_cast<double>(plan.memory.most) +
+  costs.device_bytes = static_cast<double>(plan.memory.peak) +
                        (streams ? 0.0 : static_cast<double>(plan.storage.strategy.bytes));
   costs.host_bytes = streams ? static_cast<double>(plan.stream_plan.host_bytes) : 0.0;
   costs.interval = plan.storage.interval;

@@ -32,13 +32,13 @@ struct MutexSweep {
   rays::detail::GraphData<T, 2, Memory> graph;  ///< with a table of weights
   MutexState<T, Memory> state;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t place) const {
-    if (!state.listed(place)) return;
-    state.listed(place) = 0;
-    const T time = state.previous(place);
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t index) const {
+    if (!state.listed(index)) return;
+    state.listed(index) = 0;
+    const T time = state.previous(index);
     for (int e = 0; e < graph.half; ++e) {
-      push(place + graph.offset(e), time + graph.table(e, place), e + graph.half);
-      const std::int64_t before = place - graph.offset(e);
+      push(index + graph.offset(e), time + graph.table(e, index), e + graph.half);
+      const std::int64_t before = index - graph.offset(e);
       push(before, time + graph.table(e, before), e);
     }
   }
@@ -63,10 +63,10 @@ struct MutexSweep {
 template <class T, class Memory>
 struct MutexMask {
   MutexState<T, Memory> state;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t place, std::int64_t& changed) const {
-    if (!(state.times(place) < state.previous(place))) return;
-    state.previous(place) = state.times(place);
-    state.listed(place) = 1;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t index, std::int64_t& changed) const {
+    if (!(state.times(index) < state.previous(index))) return;
+    state.previous(index) = state.times(index);
+    state.listed(index) = 1;
     ++changed;
   }
 };
@@ -80,9 +80,9 @@ struct MutexResult {
   Kokkos::View<std::int16_t***, Kokkos::LayoutRight, Memory> predecessors;
   int rows;  ///< nodes along z
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    const std::int64_t i = n / rows, k = n % rows, place = grid.at({i, k});
-    times(0, i, k) = state.times(place);
-    predecessors(0, i, k) = state.predecessors(place);
+    const std::int64_t i = n / rows, k = n % rows, index = grid.at({i, k});
+    times(0, i, k) = state.times(index);
+    predecessors(0, i, k) = state.predecessors(index);
   }
 };
 

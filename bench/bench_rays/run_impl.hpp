@@ -9,7 +9,7 @@
 #include "common/copy.hpp"
 
 #include <moho/core/copy.hpp>
-#include <moho/core/order.hpp>
+#include <moho/core/device_instances.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/rays/rays.hpp>
 
@@ -190,14 +190,14 @@ class TraceRun {
   /// Returns the bytes for a graph whose weights have a part of their table; 0: all that is free.
   std::size_t budget(const rays::GraphOptions& options) const {
     if (m_case.table == 0.0) return 0;
-    const auto places =
+    const auto padded_size =
         static_cast<std::size_t>(rays::PaddedGrid<2>::make<Memory>(m_grid, options.radius).size);
     const auto nodes = static_cast<std::size_t>(m_grid.size());
     const double words =
         2.0 +
         m_case.table * static_cast<double>(rays::half_star<2>(options.radius, options.star).size());
     return nodes * (sizeof(T) + sizeof(std::int16_t)) +
-           static_cast<std::size_t>(words * static_cast<double>(places * sizeof(T)));
+           static_cast<std::size_t>(words * static_cast<double>(padded_size * sizeof(T)));
   }
 
   void count_work(const rays::GridGraph<T, 2, Memory>& graph, const rays::TraceReport& report,

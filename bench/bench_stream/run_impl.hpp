@@ -64,30 +64,31 @@ class StreamRunnerOn : public StreamRunner {
     return m_rates.in_core;
   }
 
-  StreamFound run(const StreamWay& way) override {
-    if (way.slabs) return run_slabs(way);
+  StreamFound run(const StreamMethod& method) override {
+    if (method.slabs) return run_slabs(method);
     make_need();
     stream::StreamRequest wishes;
-    wishes.device_memory = way.device_memory;
-    wishes.block = way.block;
-    wishes.updates = way.updates;
-    wishes.devices = way.devices;
-    wishes.hold_parameters = way.hold;
+    wishes.device_memory = method.device_memory;
+    wishes.block = method.block;
+    wishes.updates = method.updates;
+    wishes.devices = method.devices;
+    wishes.hold_parameters = method.hold;
     stream::StreamRequirements need = m_need;
     need.shape.steps = 4000;  // plans are made for a long run
-    if (m_rates.slabs.empty() || way.device_memory != m_measured_for) measure(way.device_memory);
+    if (m_rates.slabs.empty() || method.device_memory != m_measured_for)
+      measure(method.device_memory);
     StreamFound found;
     found.plan = stream::plan_stream(need, wishes, m_rates);
-    if (way.block > 0 && way.updates > 0 && way.device_memory == 0 && way.hold) {
+    if (method.block > 0 && method.updates > 0 && method.device_memory == 0 && method.hold) {
       found.plan.resident = false;
     }
     stream::StreamShape shape = found.plan.shape;
-    shape.steps = way.sweeps * shape.updates * shape.devices;
+    shape.steps = method.sweeps * shape.updates * shape.devices;
     found.plan.forecast = stream::forecast(need_of(shape), shape, found.plan.resident, m_rates);
     found.plan.device_bytes = m_need.device_bytes(shape, found.plan.resident);
     const stream::Schedule schedule(shape);
     std::vector<std::unique_ptr<Device>> chain;
-    if (way.whole) {
+    if (method.whole) {
       make_whole();
       chain.push_back(std::move(m_whole));
     } else {
@@ -109,13 +110,13 @@ class StreamRunnerOn : public StreamRunner {
     stream::StreamRunOptions<T> options;
     options.staged = !m_locked;
     const stream::StreamReport report = stream::run_stream<T, 3, Memory>(
-        schedule, chain, way.whole ? nullptr : m_volume.get(), options);
+        schedule, chain, method.whole ? nullptr : m_volume.get(), options);
     found.seconds = report.seconds;
     found.points = report.points;
     found.steady = report.steady_seconds > 0.0 ? report.steady_points / report.steady_seconds : 0.0;
     found.bytes_in = report.bytes_in;
     found.bytes_out = report.bytes_out;
-    if (way.whole) m_whole = std::move(chain.front());
+    if (method.whole) m_whole = std::move(chain.front());
     return found;
   }
 
@@ -128,13 +129,13 @@ class StreamRunnerOn : public StreamRunner {
     small.extents = {71, 40, 44};
     small.width = 5;
     StreamRunnerOn one(m_exec, small), two(m_exec, small);
-    StreamWay way;
-    way.block = 8;
-    way.updates = 3;
-    way.sweeps = 2;
-    one.run(way);
-    way.whole = true;
-    two.run(way);
+    StreamMethod method;
+    method.block = 8;
+    method.updates = 3;
+    method.sweeps = 2;
+    one.run(method);
+    method.whole = true;
+    two.run(method);
     const Box<3> box = whole_box(one.m_scheme->grid());
     std::vector<T> ring(static_cast<std::size_t>(box.size()));
     const std::vector<T> padded = download(m_exec, two.m_whole->ring().field(0, 0));
@@ -166,18 +167,18 @@ class StreamRunnerOn : public StreamRunner {
 
  private:
   // Slabs are kept for further runs with as many devices.
-  StreamFound run_slabs(const StreamWay& way) {
-    if (!m_slabs || m_slab_count != way.devices) {
+  StreamFound run_slabs(const StreamMethod& method) {
+    if (!m_slabs || m_slab_count != method.devices) {
       m_slabs.reset();
-      m_slabs = std::make_unique<SlabBench<Memory>>(m_exec, *m_scheme, m_options, way.devices);
-      m_slab_count = way.devices;
+      m_slabs = std::make_unique<SlabBench<Memory>>(m_exec, *m_scheme, m_options, method.devices);
+      m_slab_count = method.devices;
     }
     m_slabs->run(20);
-    const SlabTime time = m_slabs->run(way.steps);
+    const SlabTime time = m_slabs->run(method.steps);
     StreamFound found;
     found.seconds = time.seconds;
     found.points = time.points;
-    found.plan.shape.devices = way.devices;
+    found.plan.shape.devices = method.devices;
     return found;
   }
 

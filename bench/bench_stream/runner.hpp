@@ -24,7 +24,7 @@ struct StreamSettings {
 };
 
 /// A method of streaming.
-struct StreamWay {
+struct StreamMethod {
   /// Bytes of a device; 0: the memory that block and updates require.
   std::size_t device_memory = 0;
   std::int64_t block = 0;    ///< planes per transfer; 0: planned
@@ -54,7 +54,7 @@ class StreamRunner {
   /// Returns the nodes per second of steps of the complete grid on one device; 0 if too large.
   virtual double in_core() = 0;
   /// Streams the volume.
-  virtual StreamFound run(const StreamWay& way) = 0;
+  virtual StreamFound run(const StreamMethod& method) = 0;
   /// Returns the rates measured before.
   virtual const stream::StreamRates& rates() const = 0;
   /// Returns true if the volume is page-locked.

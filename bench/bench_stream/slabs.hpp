@@ -42,11 +42,10 @@ class SlabBench {
     const int width = options.boundaries.lower[0].layer();
     Grid<3> grid = scheme.grid();
     for (int d = 0; d < 3; ++d) grid.extents[d] -= 2 * width;
-    const std::int64_t beside = std::max<std::int64_t>(scheme.reach(0), 8);
+    const std::int64_t halo = std::max<std::int64_t>(scheme.reach(0), 8);
     m_slabs = std::make_unique<stream::Slabs<T, 3, Memory>>(
-        m_instances, m_schemes, beside,
-        stream::equal_parts(scheme.grid().extents[0], devices, beside), grid,
-        rough_model(grid, scheme.medium()), wave::RandomLayerOptions{});
+        m_instances, m_schemes, halo, stream::equal_parts(scheme.grid().extents[0], devices, halo),
+        grid, rough_model(grid, scheme.medium()), wave::RandomLayerOptions{});
     begin();
   }
 

@@ -45,7 +45,7 @@ struct RecoveryProblem {
       // the default of invert_times, eight distances of receivers
       job.options.prior.lengths = {200.0, 200.0};
     }
-    place();
+    index();
     truth = velocity(job.grid, what, shift);
     if (has_changes(what)) {
       trace(exec, what, shift);
@@ -64,7 +64,7 @@ struct RecoveryProblem {
   double uniform() { return 0x1p-53 * (static_cast<double>(random() >> 11) + 0.5); }
 
   // Points and exact times of the linear velocity.
-  void place() {
+  void index() {
     for (int s = 0; s < 24; ++s) job.picks.sources.push_back({100.0 * (s + 0.5), 0.0});
     for (int r = 0; r < 96; ++r) job.picks.receivers.push_back({12.5 + 25.0 * r, 0.0});
     for (int s = 0; s < 24; ++s) {

@@ -37,7 +37,7 @@ struct TomographyProblem {
     if constexpr (Dim == 3) job.grid.extents[1] = what.ny;
     job.grid.extents[z] = what.nz;
     for (int d = 0; d < Dim; ++d) job.grid.spacing[d] = what.spacing;
-    place(what);
+    index(what);
     std::vector<double> start;
     for (std::int64_t i = 0; i < job.grid.size(); ++i) {
       const Point<Dim> p = job.grid.position(job.grid.node(i));
@@ -67,7 +67,7 @@ struct TomographyProblem {
   }
 
   // Scattered points at the surface; a source is not at a receiver.
-  void place(const TomographyCase& what) {
+  void index(const TomographyCase& what) {
     std::mt19937_64 random(7);
     const auto uniform = [&] { return 0x1p-53 * static_cast<double>(random() >> 11); };
     const auto point = [&] {

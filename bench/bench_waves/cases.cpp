@@ -29,8 +29,8 @@ double small_difference(const WaveCase& what) {
   using Key = std::tuple<std::string, WaveMedium, bool, int, int, WaveBoundary, bool, bool>;
   static std::map<Key, double> known;
   const Key key{what.space, s.medium, s.single, s.order, s.dim, s.boundary, s.codes, s.one_pass};
-  const auto place = known.find(key);
-  if (place != known.end()) return place->second;
+  const auto position = known.find(key);
+  if (position != known.end()) return position->second;
   WaveSettings small = s;
   small.width = 7;
   small.extents = s.dim == 3 ? std::array<std::int64_t, 3>{45, 38, 71}
@@ -51,8 +51,8 @@ int steps_of_sample(const WaveCase& what, double seconds_a_step) {
   if (smoke()) return 2;
   const bool device = what.space == "cuda";
   const double wanted = device ? 0.08 : 0.4;
-  const int most = device ? 200 : 100, least = device ? 10 : 2;
-  return std::clamp(static_cast<int>(wanted / seconds_a_step) + 1, least, most);
+  const int max = device ? 200 : 100, min = device ? 10 : 2;
+  return std::clamp(static_cast<int>(wanted / seconds_a_step) + 1, min, max);
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ struct GreatestDifference {
   wave::Layout<Dim> layout_a, layout_b;
   Index<Dim> shift;  ///< offset of nodes in a
   Box<Dim> box;      ///< box in b
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n, double& greatest) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n, double& max) const {
     const Index<Dim> node = box.node(n);
     Index<Dim> other = node;
     for (int d = 0; d < Dim; ++d) other[d] += shift[d];
@@ -122,9 +122,9 @@ struct GreatestDifference {
         static_cast<double>(a(layout_a.flat(other))) - static_cast<double>(b(layout_b.flat(node)));
     double size = difference < 0.0 ? -difference : difference;
     if (!(size <= 1e300)) size = 1e300;
-    if (size > greatest) greatest = size;
+    if (size > max) max = size;
   }
-  KOKKOS_INLINE_FUNCTION void init(double& greatest) const { greatest = 0.0; }
+  KOKKOS_INLINE_FUNCTION void init(double& max) const { max = 0.0; }
   KOKKOS_INLINE_FUNCTION void join(double& to, const double& from) const {
     if (from > to) to = from;
   }
@@ -168,18 +168,18 @@ class WaveRunnerOn final : public WaveRunner {
   int bytes_per_point() const override { return m_propagator->bytes_per_node(); }
 
   double amplitude() const override {
-    return wave::check_finite(m_exec, m_grid, m_wave, whole_box(m_grid), 0).greatest;
+    return wave::check_finite(m_exec, m_grid, m_wave, whole_box(m_grid), 0).max;
   }
 
   double difference(const WaveRunner& other) const override {
     const auto& that = dynamic_cast<const WaveRunnerOn&>(other);
-    double greatest = 0.0;
+    double max = 0.0;
     for (int f = 0; f < m_wave.fields; ++f) {
-      const double found = greatest_difference(m_wave.now[f], that.m_wave.now[f],
-                                               that.m_wave.layout, {}, whole_box(m_grid));
-      greatest = std::max(greatest, found);
+      const double found = max_difference(m_wave.now[f], that.m_wave.now[f], that.m_wave.layout, {},
+                                          whole_box(m_grid));
+      max = std::max(max, found);
     }
-    return greatest;
+    return max;
   }
 
   double window_difference() override {
@@ -211,16 +211,16 @@ class WaveRunnerOn final : public WaveRunner {
       plain[k]->step(m_exec, waves[k]);
     }
     steps(1);
-    double greatest = 0.0;
+    double max = 0.0;
     for (int k = 0; k < 3; ++k) {
       waves[k].advance();
       const Box<Dim> box = whole_box(small).grown(-margin);
       for (int f = 0; f < m_wave.fields; ++f) {
-        greatest = std::max(greatest, greatest_difference(m_wave.now[f], waves[k].now[f],
-                                                          waves[k].layout, corners[k], box));
+        max = std::max(
+            max, max_difference(m_wave.now[f], waves[k].now[f], waves[k].layout, corners[k], box));
       }
     }
-    return greatest / amplitude();
+    return max / amplitude();
   }
 
  private:
@@ -288,9 +288,9 @@ class WaveRunnerOn final : public WaveRunner {
   }
 
   /// Returns the largest difference of a wavefield's array from another array.
-  double greatest_difference(const wave::Storage<T, Memory>& own,
-                             const wave::Storage<T, Memory>& other, const wave::Layout<Dim>& layout,
-                             const Index<Dim>& shift, const Box<Dim>& box) const {
+  double max_difference(const wave::Storage<T, Memory>& own, const wave::Storage<T, Memory>& other,
+                        const wave::Layout<Dim>& layout, const Index<Dim>& shift,
+                        const Box<Dim>& box) const {
     const GreatestDifference<T, Dim, Memory> kernel{own, other, m_wave.layout, layout, shift, box};
     return reduce("moho::bench::difference", m_exec, box.size(), kernel);
   }

@@ -150,10 +150,10 @@ Rule<std::size_t> bytes() {
   }};
 }
 
-Rule<std::vector<std::int64_t>> nodes_of_axes(std::int64_t most) {
+Rule<std::vector<std::int64_t>> nodes_of_axes(std::int64_t max) {
   return {[=](const std::string& option, const std::string& text) {
     const auto parse = [&](const std::string& piece, std::size_t) {
-      return parse_count(concat(option, " ", text, ": a number of nodes"), piece, 1, most);
+      return parse_count(concat(option, " ", text, ": a number of nodes"), piece, 1, max);
     };
     return parse_axes<std::int64_t>(option, text, false, "nx,nz or nx,ny,nz, nodes along each axis",
                                     parse);

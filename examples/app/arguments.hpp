@@ -62,8 +62,8 @@ Rule<std::size_t> bytes();
 Rule<std::size_t> one_of(const std::vector<std::string>& names);
 /// Returns a rule of nodes along each axis, "nx,nz" or "nx,ny,nz", or with names.
 /// The value is in the order of the axes.
-/// \param most largest number of nodes along an axis
-Rule<std::vector<std::int64_t>> nodes_of_axes(std::int64_t most = std::int64_t(1) << 40);
+/// \param max largest number of nodes along an axis
+Rule<std::vector<std::int64_t>> nodes_of_axes(std::int64_t max = std::int64_t(1) << 40);
 /// Returns a rule of a text that is not empty.
 /// \param allowed,instead allowed values and remedy, for the message of an empty text
 Rule<std::string> nonempty(const std::string& allowed, const std::string& instead);

@@ -22,12 +22,12 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr unsigned width = 100, least_width_of_texts = 60;
+constexpr unsigned width = 100, min_width_of_texts = 60;
 constexpr std::string_view letters_of_names = "abcdefghijklmnopqrstuvwxyz0123456789-";
 
 // Converts the options of a heading.
 po::options_description to_boost(const Description& description, std::size_t group) {
-  po::options_description list(description.groups()[group], width, least_width_of_texts);
+  po::options_description list(description.groups()[group], width, min_width_of_texts);
   for (const Option& option : description.rows()) {
     if (option.kind == Option::Kind::none || option.group != group) continue;
     const po::value_semantic* value = nullptr;
@@ -233,7 +233,7 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
   for (std::size_t k = 0; k < description.groups().size(); ++k) {
     in_file.add(to_boost(description, k));
   }
-  po::options_description console("Other", width, least_width_of_texts);
+  po::options_description console("Other", width, min_width_of_texts);
   const std::string config =
       "read options from a file, one \"name = value\" a line, # starts a comment, values may stand "
       "in quotes; the command line wins" +

@@ -62,7 +62,7 @@ struct EarthModelNeed {
   std::vector<std::int64_t> shape;  ///< empty: unknown; the model will be refused
   double values = 0.0;              ///< bytes of all parameters
   double passing = 0.0;             ///< temporary bytes in addition while they are read
-  int sponge = 0;                   ///< usual_sponge() of the model; 0: it was not read
+  int sponge = 0;                   ///< recommended_sponge_width() of the model; 0: it was not read
 
   /// Returns the number of nodes.
   double nodes() const;

@@ -253,7 +253,7 @@ std::vector<std::string> Json::keys() const {
 }
 
 std::size_t Json::size() const { return m_node ? m_node->values.size() : 0; }
-const Json& Json::at(std::size_t place) const { return m_node->values.at(place); }
+const Json& Json::at(std::size_t index) const { return m_node->values.at(index); }
 
 std::string Json::text() const {
   const bool is_text = m_node && m_node->kind == Node::Kind::plain && m_node->plain.is_string();

@@ -79,7 +79,7 @@ class Json {
   /// Returns the number of values of a list or an object; 0 for other values.
   std::size_t size() const;
   /// Returns a value of a list or an object by its position, from 0.
-  const Json& at(std::size_t place) const;
+  const Json& at(std::size_t index) const;
   /// Returns the text of a text value; empty for other values.
   std::string text() const;
   /// Returns the number of a numeric value; `otherwise` for other values.

@@ -46,9 +46,9 @@ MemoryLimit memory_limit(const CommonOptions& options, bool on_host, int sharing
     limit.shown = std::max(*room - MemoryEstimate::process, 0.0);
     limit.why = "the limit of this process's address space, ulimit -v";
   }
-  const auto asked = static_cast<double>(options.memory);
-  if (on_host && options.memory > 0 && asked + MemoryEstimate::process < limit.bytes)
-    limit = {asked + MemoryEstimate::process, asked, "the --memory given"};
+  const auto requested = static_cast<double>(options.memory);
+  if (on_host && options.memory > 0 && requested + MemoryEstimate::process < limit.bytes)
+    limit = {requested + MemoryEstimate::process, requested, "the --memory given"};
   return limit;
 }
 
@@ -91,10 +91,10 @@ std::string why_no_picture(const MemoryEstimate& estimate, const MemoryLimit& li
 
 void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
                   const std::string& advice, bool in_all) {
-  if (estimate.most() <= limit.bytes) return;
+  if (estimate.max() <= limit.bytes) return;
   throw MemoryError(concat(
       "memory: ", what, in_all ? " takes " : " takes at least ",
-      format_bytes(estimate.most() - (limit.bytes - limit.shown)),
+      format_bytes(estimate.max() - (limit.bytes - limit.shown)),
       in_all ? " of memory in all (allowed: " : " of memory (allowed: ", format_bytes(limit.shown),
       ", ", limit.why, "; ", estimate.largest(limit.bytes == limit.shown), "): ", advice));
 }
@@ -114,16 +114,17 @@ std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, d
 
 MemoryError with_advice(const MemoryError& error, const std::string& option,
                         const std::string& advice) {
-  const std::string asked = ", as asked";
+  const std::string requested = ", as asked";
   std::string text = error.what();
-  const auto at = text.find(asked);
-  if (at != std::string::npos) text.replace(at, asked.size(), concat(", the ", option, " given"));
+  const auto at = text.find(requested);
+  if (at != std::string::npos)
+    text.replace(at, requested.size(), concat(", the ", option, " given"));
   if (text.rfind("a device memory", 0) == 0) text = concat(option, ": ", text);
   return MemoryError(text + advice);
 }
 
 Json memory_json(const MemoryEstimate& estimate, const MemoryLimit& limit) {
-  return Json::object({{"estimate_bytes", std::ceil(estimate.most())},
+  return Json::object({{"estimate_bytes", std::ceil(estimate.max())},
                        {"allowed_bytes", limit.bytes},
                        {"allowed_by", limit.why}});
 }

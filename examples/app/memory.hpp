@@ -52,10 +52,10 @@ class MemoryEstimate {
   /// Returns the bytes that are held now.
   double now() const { return m_now; }
   /// Returns the peak in bytes.
-  double most() const { return m_most; }
+  double max() const { return m_max; }
   /// Returns the bytes of an omitted picture; 0 if it fits or was not requested.
   double left_out() const { return m_left_out; }
-  /// \brief Returns the largest parts of most(): "wavefields 1.5 MiB, the model 79.7 KiB".
+  /// \brief Returns the largest parts of max(): "wavefields 1.5 MiB, the model 79.7 KiB".
   /// \param with_program true includes the program itself
   std::string largest(bool with_program) const;
 
@@ -63,12 +63,12 @@ class MemoryEstimate {
   using Items = std::vector<std::pair<std::string, double>>;
   static void add(Items& items, double bytes, const std::string& what);
   void note(const Items& items, double bytes) {
-    if (bytes <= m_most) return;
-    m_most = bytes;
+    if (bytes <= m_max) return;
+    m_max = bytes;
     m_largest = items;
   }
 
-  double m_now = process, m_most = process, m_left_out = 0.0;
+  double m_now = process, m_max = process, m_left_out = 0.0;
   Items m_items, m_largest;
 };
 

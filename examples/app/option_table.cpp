@@ -74,7 +74,7 @@ void Description::check(std::function<void(const Arguments&)> read) {
   add({}, {}, {}, {}, Option::Kind::none).read = std::move(read);
 }
 
-void Description::move_in_summary(Text behind, const std::vector<std::string>& keys) {
+void Description::move_in_summary(Text after, const std::vector<std::string>& keys) {
   const auto find = [&](const std::string& key) {
     const auto at = std::find_if(m_order.begin(), m_order.end(),
                                  [&](std::size_t row) { return m_rows[row].key == key; });
@@ -87,7 +87,7 @@ void Description::move_in_summary(Text behind, const std::vector<std::string>& k
     moved.push_back(*at);
     m_order.erase(at);
   }
-  m_order.insert(find(behind) + 1, moved.begin(), moved.end());
+  m_order.insert(find(after) + 1, moved.begin(), moved.end());
 }
 
 Option& Description::option(Text name) {

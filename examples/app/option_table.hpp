@@ -121,7 +121,7 @@ class Description {
   /// Adds a check, or a value computed from several options. \param read may throw InputError
   void check(std::function<void(const Arguments&)> read);
   /// Moves members of the summary after another one. \param keys of rows, in their new order
-  void move_in_summary(Text behind, const std::vector<std::string>& keys);
+  void move_in_summary(Text after, const std::vector<std::string>& keys);
 
   /// Returns the row of an option of the table.
   Option& option(Text name);

@@ -185,9 +185,9 @@ void OutputFolder::take() {
       refuse_held(holder);
     }
     // the previous owner may have removed the file after it was opened here
-    struct stat there {};
-    const bool same = failed == 0 && ::stat(m_lock_path.c_str(), &there) == 0 &&
-                      there.st_ino == mine.st_ino && there.st_dev == mine.st_dev;
+    struct stat current {};
+    const bool same = failed == 0 && ::stat(m_lock_path.c_str(), &current) == 0 &&
+                      current.st_ino == mine.st_ino && current.st_dev == mine.st_dev;
     if (!same) {
       ::close(file);
       continue;

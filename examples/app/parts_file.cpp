@@ -78,9 +78,9 @@ void remove_written(Json& summary, const char* key) {
   const Json *files = summary.find("files"), *list = summary.find(key);
   if (files == nullptr || list == nullptr) return;
   const std::vector<std::string> written = files->texts();
-  const std::set<std::string> there(written.begin(), written.end());
+  const std::set<std::string> existing(written.begin(), written.end());
   std::vector<std::string> names = list->texts();
-  std::erase_if(names, [&](const std::string& name) { return there.count(name) > 0; });
+  std::erase_if(names, [&](const std::string& name) { return existing.count(name) > 0; });
   if (names.empty()) return summary.remove(key);
   summary[key] = names;
 }

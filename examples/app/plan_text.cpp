@@ -29,10 +29,10 @@ std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,
                 significant(nodes_per_wave, 3), " nodes per shortest wave");
 }
 
-void print_concurrent_shots(const Session& session, int count, int asked) {
-  session.print("          ", counted(count, "shot"), " at once", asked == 0 ? " (auto)" : "");
-  if (count == 1 && asked > 1)
-    session.print("          note: --at-once ", asked, " has no effect on divided shots");
+void print_concurrent_shots(const Session& session, int count, int requested) {
+  session.print("          ", counted(count, "shot"), " at once", requested == 0 ? " (auto)" : "");
+  if (count == 1 && requested > 1)
+    session.print("          note: --at-once ", requested, " has no effect on divided shots");
 }
 
 }  // namespace moho::examples

@@ -27,8 +27,8 @@ void print_late_wavelet(const Session& session, const wave::WaveletAt& wavelet,
 /// \param dt,max_dt the time step and the largest stable one, s \param where it is stable
 std::string scheme_text(int order, double dt, double max_dt, std::int64_t steps,
                         double nodes_per_wave, const char* where = "");
-/// Prints the number of concurrent shots on one device. \param asked of --at-once; 0: chosen
-void print_concurrent_shots(const Session& session, int count, int asked);
+/// Prints the number of concurrent shots on one device. \param requested of --at-once; 0: chosen
+void print_concurrent_shots(const Session& session, int count, int requested);
 
 /// Returns the shape and the memory of a stream for summary.json. Plan: stream::StreamPlan
 template <class Plan>

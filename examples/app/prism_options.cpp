@@ -12,7 +12,7 @@ namespace moho::examples {
 
 namespace {
 
-constexpr std::int64_t most_per_axis = std::int64_t(1) << 31;
+constexpr std::int64_t max_per_axis = std::int64_t(1) << 31;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ gravity::RegularMesh parse_prism_mesh(const std::string& text) {
   for (int d = 0; d < 3; ++d) {
     const auto at = static_cast<std::size_t>(d);
     mesh.cells[d] =
-        parse_count("--mesh " + text + ": a number of prisms", pieces[at], 1, most_per_axis);
+        parse_count("--mesh " + text + ": a number of prisms", pieces[at], 1, max_per_axis);
     size *= static_cast<double>(mesh.cells[d]);
     mesh.lower[d] = numbers[3 + 2 * at];
     mesh.upper[d] = numbers[4 + 2 * at];
@@ -65,7 +65,7 @@ Json prism_components_json(const gravity::Components& components) {
 double parse_fmm_tolerance(const std::string& text) {
   const std::string form = "an error from 1e-10 to 0.01 of the largest value";
   const double value = parse_number("--tolerance", text, form);
-  if (value >= gravity::least_fmm_tolerance && value <= 0.01) return value;
+  if (value >= gravity::min_fmm_tolerance && value <= 0.01) return value;
   throw InputError(concat("--tolerance is ", value, " (allowed: ", form, ")"));
 }
 

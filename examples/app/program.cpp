@@ -178,8 +178,8 @@ Progress Session::progress() {
   // extrapolated.
   return [bar = m_bar.callback(), begun = Stopwatch()](double done, const std::string& what) {
     const double seconds = begun.seconds();
-    const bool told = what.find(" s left") != std::string::npos;
-    bar(done, told || seconds < 1.0 || done < 0.01
+    const bool has_time = what.find(" s left") != std::string::npos;
+    bar(done, has_time || seconds < 1.0 || done < 0.01
                   ? what
                   : concat(what, ", ", std::llround(seconds * (1.0 / done - 1.0)), " s left"));
   };
@@ -253,11 +253,11 @@ void Session::wrote(const std::string& name, const io::FileIdentity& identity) {
 
 void Session::write_summary() {
   if (m_output == nullptr) return;
-  const std::set<std::string> there(files.begin(), files.end());
+  const std::set<std::string> existing(files.begin(), files.end());
   const auto missing = [&](const auto& names) {
     std::vector<std::string> list;
     for (const std::string& name : names) {
-      if (there.count(name) == 0 && name != "summary.json") list.push_back(name);
+      if (existing.count(name) == 0 && name != "summary.json") list.push_back(name);
     }
     return list;
   };
@@ -289,10 +289,12 @@ void Session::resumable() {
   if (m_output == nullptr || m_output->earlier().null()) return;
   if (!m_options.resume) {
     const Json *state = m_output->earlier().find("state"),
-               *there = m_output->earlier().find("parts");
-    if (state != nullptr && state->text() != "done" && there != nullptr && there->size() > 0) {
+               *existing = m_output->earlier().find("parts");
+    if (state != nullptr && state->text() != "done" && existing != nullptr &&
+        existing->size() > 0) {
       print("note      an earlier run in ", m_folder.string(), " ended with ",
-            counted(there->size(), "whole part"), "; this one begins again (--resume would go on)");
+            counted(existing->size(), "whole part"),
+            "; this one begins again (--resume would go on)");
     }
     return;
   }
@@ -510,7 +512,7 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
     const std::vector<std::string> kokkos_options = take_kokkos_options(words);
     // The root reads options and files; it sends the others what to compute.
     bool text_only = false;
-    processes->together([&] {
+    processes->collectively([&] {
       if (!processes->root()) return;
       const Arguments& arguments = given.emplace(description, words);
       text_only = arguments.version() || !arguments.help().empty();
@@ -539,7 +541,7 @@ int run_program(int argc, char** argv, const ProgramParts& parts) {
     }
 
     std::unique_ptr<ScopeGuard> kokkos;
-    processes->together(
+    processes->collectively(
         [&] { kokkos = start_kokkos(program, kokkos_options, processes->rank_on_host()); });
     set_memory_sharing(*processes, processes->size_of_host());
     take_memory_share();

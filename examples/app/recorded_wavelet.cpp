@@ -42,19 +42,19 @@ bool is_segy(const fs::path& path) {
 void find_file(RecordedWavelet& wavelet, const std::string& recorded_path, const fs::path& folder) {
   const wave::WaveletText text = wave::parse_wavelet(wavelet.text);
   wavelet.missing = true;
-  std::vector<fs::path> places;
-  if (!recorded_path.empty()) places.emplace_back(recorded_path);
-  places.emplace_back(text.path);
-  places.push_back(folder / text.path);
-  places.push_back(folder / fs::path(text.path).filename());
-  for (const fs::path& place : places) {
+  std::vector<fs::path> paths;
+  if (!recorded_path.empty()) paths.emplace_back(recorded_path);
+  paths.emplace_back(text.path);
+  paths.push_back(folder / text.path);
+  paths.push_back(folder / fs::path(text.path).filename());
+  for (const fs::path& position : paths) {
     try {
-      const io::FileIdentity file = io::identify_file(place);
+      const io::FileIdentity file = io::identify_file(position);
       if (wavelet.checksum >= 0.0 && wavelet.checksum != static_cast<double>(file.checksum)) {
         continue;
       }
       if (wavelet.bytes >= 0.0 && wavelet.bytes != static_cast<double>(file.bytes)) continue;
-      wavelet.text = text_of_file(text, place.string());
+      wavelet.text = text_of_file(text, position.string());
       wavelet.missing = false;
       return;
     } catch (const FileError&) {

@@ -17,9 +17,9 @@ namespace moho::examples {
 
 namespace {
 
-std::atomic<bool> told_to_stop{false};
+std::atomic<bool> stop_requested{false};
 
-void stop(int) { told_to_stop = true; }
+void stop(int) { stop_requested = true; }
 
 // Text that a process sends when it takes no more shots; a shot's text is an object.
 constexpr const char* over = "over";
@@ -33,7 +33,7 @@ TimeLimit::TimeLimit() {
 
 std::string TimeLimit::why() const {
   constexpr double spare = 5.0;  // seconds to write finished shots
-  if (told_to_stop) return "it was told to stop (SIGUSR1)";
+  if (stop_requested) return "it was told to stop (SIGUSR1)";
   const double now =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   if (m_end > 0.0 && now + 1.2 * m_longest + spare > m_end) {
@@ -65,13 +65,13 @@ void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& 
   m_taken = std::move(taken);
   m_numbers = numbers;
   m_session.resumable();
-  m_there.assign(numbers.size(), false);
+  m_present.assign(numbers.size(), false);
   std::size_t count = 0;
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     Json more;
     if (!m_session.take_over(numbers[k], more)) continue;
     m_taken(k, more, From::earlier);
-    m_there[k] = true;
+    m_present[k] = true;
     ++count;
   }
   if (options.resume) {
@@ -90,7 +90,7 @@ void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& 
   check_shots_per_job(choice.distribute, numbers.size());
   std::vector<std::int64_t> left;
   for (std::size_t k = 0; k < numbers.size(); ++k) {
-    if (!m_there[k]) left.push_back(numbers[k]);
+    if (!m_present[k]) left.push_back(numbers[k]);
   }
   const Stopwatch watch;
   const double others = m_session.phases.total();  // those of results are phases as well
@@ -98,8 +98,8 @@ void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& 
       choice.distribute, options, left, m_session,
       [&](std::int64_t shot, const Json& more) {
         const std::size_t k = find_only_shot(numbers, shot);
-        m_taken(k, more, From::place);
-        m_there[k] = true;
+        m_taken(k, more, From::folder);
+        m_present[k] = true;
       },
       on_sum);
   m_session.phases.add("sites", watch.seconds() - (m_session.phases.total() - others));
@@ -107,12 +107,12 @@ void ShotList::open(const std::vector<std::int64_t>& numbers, const ShotChoice& 
 
 void ShotList::share() {
   Processes& processes = m_session.processes();
-  std::vector<char> there(m_there.begin(), m_there.end());
-  processes.broadcast(there.data(), there.size());
-  m_there.assign(there.begin(), there.end());
-  m_position.assign(m_there.size(), -1);
+  std::vector<char> is_present(m_present.begin(), m_present.end());
+  processes.broadcast(is_present.data(), is_present.size());
+  m_present.assign(is_present.begin(), is_present.end());
+  m_position.assign(m_present.size(), -1);
   std::int64_t count = 0;
-  for (std::size_t k = 0; k < m_there.size(); ++k) {
+  for (std::size_t k = 0; k < m_present.size(); ++k) {
     if (!settled(k)) m_position[k] = count++;
   }
   m_ranks = static_cast<int>(std::clamp<std::int64_t>(count, 1, processes.size()));
@@ -132,7 +132,7 @@ bool ShotList::takes(std::size_t shot) {
 void ShotList::done(std::size_t shot, const std::vector<std::string>& files, const Json& more) {
   m_time.done();
   if (m_session.processes().root()) {
-    m_there[shot] = true;
+    m_present[shot] = true;
     m_session.part_is_whole(m_numbers[shot], files, more);
     listen(false);
     return;
@@ -168,7 +168,7 @@ void ShotList::listen(bool wait) {
                          " as it wrote them (needed: a folder that all ranks share): ", text));
     }
     const auto k = static_cast<std::size_t>(at - m_numbers.begin());
-    m_there[k] = true;
+    m_present[k] = true;
     m_taken(k, more, From::rank);
   }
 }
@@ -181,15 +181,15 @@ bool ShotList::finish() {
     processes.send_to_root(over + m_why);
   }
   std::int64_t left = 0;
-  for (std::size_t k = 0; k < m_there.size(); ++k) left += settled(k) ? 0 : 1;
+  for (std::size_t k = 0; k < m_present.size(); ++k) left += settled(k) ? 0 : 1;
   processes.broadcast(&left, sizeof(left));
   if (left == 0) {
     // that of an earlier run, whose shots are complete
     if (!m_sites && processes.root()) leave_sites(m_session, sites_folder(m_session.folder()));
     return true;
   }
-  m_session.out_of_time(concat(m_there.size() - static_cast<std::size_t>(left), " of ",
-                               counted(m_there.size(), "shot is", "shots are"),
+  m_session.out_of_time(concat(m_present.size() - static_cast<std::size_t>(left), " of ",
+                               counted(m_present.size(), "shot is", "shots are"),
                                " complete: ", m_why));
   return false;
 }

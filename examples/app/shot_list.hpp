@@ -61,7 +61,7 @@ std::size_t find_only_shot(const std::vector<std::int64_t>& numbers, std::int64_
 class ShotList {
  public:
   /// Origin of a shot that this process did not compute.
-  enum class From { earlier, place, rank };
+  enum class From { earlier, folder, rank };
   /// Receives each shot that this process did not compute, with the argument of done().
   using Taken = std::function<void(std::size_t shot, const Json& more, From from)>;
 
@@ -83,16 +83,18 @@ class ShotList {
   /// Returns the number of ranks that compute shots, after share().
   int ranks() const { return m_ranks; }
   /// Returns true if the shot is complete.
-  bool there(std::size_t shot) const { return m_there[shot]; }
+  bool is_present(std::size_t shot) const { return m_present[shot]; }
   /// Returns true if any shot is complete.
-  bool any() const { return std::find(m_there.begin(), m_there.end(), true) != m_there.end(); }
+  bool any() const {
+    return std::find(m_present.begin(), m_present.end(), true) != m_present.end();
+  }
   /// Returns true if the shot is complete or left out by --only-shot.
-  bool settled(std::size_t shot) const { return m_there[shot] || m_left_out[shot]; }
+  bool settled(std::size_t shot) const { return m_present[shot] || m_left_out[shot]; }
   /// Returns true if this process computes the shot. Call it once for each shot, in order.
   /// Returns false for all remaining shots when the run is out of time.
   bool takes(std::size_t shot);
   /// Marks a shot as complete, for callbacks that need it before done().
-  void put(std::size_t shot) { m_there[shot] = true; }
+  void put(std::size_t shot) { m_present[shot] = true; }
   /// \brief Records a computed shot whose files are in the folder.
   /// \param files names \param more what a resumed run needs instead of computing it
   void done(std::size_t shot, const std::vector<std::string>& files, const Json& more);
@@ -111,7 +113,7 @@ class ShotList {
   Session& m_session;
   Taken m_taken;
   std::vector<std::int64_t> m_numbers;
-  std::vector<bool> m_there, m_left_out;
+  std::vector<bool> m_present, m_left_out;
   std::vector<std::int64_t> m_position;  // among the remaining shots; -1: not among them
   SharedCounter m_counter;
   bool m_single = false;  // --only-shot: its caller observes the time

@@ -129,7 +129,7 @@ WaveArrays wave_arrays(const WaveOptions& options, const EarthModelNeed& need) {
 void check_wave_memory(const WaveOptions& o, const EarthModelNeed& need, const WaveArrays& arrays,
                        const MemoryEstimate& estimate, const MemoryLimit& limit,
                        const std::string& more) {
-  const double each = (estimate.most() - MemoryEstimate::process) / need.nodes();
+  const double each = (estimate.max() - MemoryEstimate::process) / need.nodes();
   check_memory(concat("a model of ", io::shape_string(need.shape), " nodes, ",
                       arrays.shape_with_layers, " with its layers,"),
                estimate, limit,
@@ -197,37 +197,39 @@ ShotProgram<T, Dim>::ShotProgram(const WaveOptions& options, EarthModel<T>&& mod
 template <class T, int Dim>
 void ShotProgram<T, Dim>::run() {
   Processes& processes = m_session.processes();
-  processes.together([&] { prepare(); });
+  processes.collectively([&] { prepare(); });
   m_list.share();
   m_job.progress = m_list.progress();
   m_job.ranks = m_list.ranks();
-  m_job.together = [&](const std::function<void()>& function) { processes.together(function); };
+  m_job.collectively = [&](const std::function<void()>& function) {
+    processes.collectively(function);
+  };
   m_job.begins = [&](const WaveReport& report) {
     bool goes_on = false;
-    processes.together([&] { goes_on = begin(report); });
+    processes.collectively([&] { goes_on = begin(report); });
     return goes_on;
   };
   m_job.gather = [&](std::size_t shot, const wave::Traces<T>& traces,
                      const survey::ShotWork& work) { keep(shot, traces, work); };
   m_job.drop_values = [&] {
-    velocity_is_there();
+    has_velocity();
     m_model.values.clear();
   };
-  m_job.is_there = [&](std::size_t shot) { return m_list.settled(shot); };
+  m_job.is_present = [&](std::size_t shot) { return m_list.settled(shot); };
   m_job.takes = [&](std::size_t shot) { return m_list.takes(shot); };
   WaveReport report;
   try {
     report = compute(m_job);
   } catch (...) {
     try {
-      velocity_is_there();  // the summary of the failed run names it
+      has_velocity();  // the summary of the failed run names it
     } catch (...) {
       // report the first failure only
     }
     throw;
   }
   m_session.computed(report.phases);
-  velocity_is_there();
+  has_velocity();
   if (!m_begun || !m_list.finish()) return;
   m_report.at_once = report.at_once;
   const survey::ShotWork all = survey::work_of_all(processes, report.work);
@@ -323,7 +325,7 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   m_memory.pass(positions.prepared, "weights of receivers");
   m_memory.pass(std::max(m_o.only_shot ? 0.0 : positions.written, listed), "writing");
   m_memory.pass(survey::pending_trace_bytes<T, Dim>(m_job.shots, report.time, concurrent,
-                                                    report.together, report.recorders),
+                                                    report.batch_size, report.recorders),
                 "gathers");
   take_more(m_memory);
   check_memory(concat("the model with ", counted(m_receivers, "trace"), " of ",
@@ -355,7 +357,7 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
 
 // Waits for vp.npy.
 template <class T, int Dim>
-void ShotProgram<T, Dim>::velocity_is_there() {
+void ShotProgram<T, Dim>::has_velocity() {
   if (!m_velocity.valid()) return;
   m_velocity.get();
   m_session.wrote("vp.npy");
@@ -370,7 +372,7 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
               concat(", vp ", significant(slowest, 6), " to ", significant(fastest, 6), " m/s"));
   if (report.limits.clamped_delta_nodes > 0 && m_o.equations == wave::Equations::self_adjoint) {
     session.print("          note: ",
-                  wave::note_of_lowered_deltas(report.limits.clamped_delta_nodes));
+                  wave::note_of_clamped_deltas(report.limits.clamped_delta_nodes));
   }
   if (report.source_taper > 0.0) {
     session.print("          note: delta goes over into epsilon within ",
@@ -421,7 +423,7 @@ template <class T, int Dim>
 void ShotProgram<T, Dim>::keep(std::size_t k, const wave::Traces<T>& traces,
                                const survey::ShotWork& work) {
   const HostPhase phase(m_session.phases, "write");
-  velocity_is_there();
+  has_velocity();
   const wave::Shot<Dim>& shot = m_job.shots[k];
   const std::string name = gather_name(k);
   m_gathers[k] = survey::segy_gather<T, Dim>(shot, m_report.time.interval, traces);
@@ -492,7 +494,7 @@ template <class T, int Dim>
 Json ShotProgram<T, Dim>::shots_json() const {
   Json list = Json::array();
   for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-    if (m_list.there(k)) list.push_back(shot_json(k));
+    if (m_list.is_present(k)) list.push_back(shot_json(k));
   }
   return list;
 }

@@ -44,7 +44,7 @@ struct WaveReport {
   double nodes_per_wave_wanted = 0.0;  ///< recommended at this order
   std::size_t bytes = 0;               ///< estimated bytes of the run in the space
   int at_once = 1;                     ///< concurrent shots
-  int together = 1;                    ///< of these, shots in one batch
+  int batch_size = 1;                  ///< of these, shots in one batch
   int chains = 1, recorders = 1;       ///< of a stream::StreamSurveyReport
   int parameter_bits = 0;              ///< bits of a stored parameter
   std::string device;                  ///< name of the device or processor
@@ -66,7 +66,7 @@ struct WaveReport {
     nodes_per_wave = plan.nodes_per_wave;
     nodes_per_wave_wanted = plan.nodes_per_wave_wanted;
     at_once = plan.concurrent_shots;
-    together = plan.batch_size;
+    batch_size = plan.batch_size;
     parameter_bits = plan.parameter_bits;
   }
   /// Copies a stream::StreamSurveyReport.
@@ -96,10 +96,10 @@ struct WaveJob {
   wave::WaveletAt wavelet;                                         ///< of all sources
 
   /// Calls a function on all ranks; if it throws on one, all throw the same exception.
-  std::function<void(const std::function<void()>&)> together;
+  std::function<void(const std::function<void()>&)> collectively;
   int ranks = 1;  ///< ranks that compute shots
   /// True if a shot is complete and is not computed.
-  std::function<bool(std::size_t shot)> is_there;
+  std::function<bool(std::size_t shot)> is_present;
   /// True if this process computes the shot. Call it once for each shot, in order.
   std::function<bool(std::size_t shot)> takes;
   /// Called when everything is checked, before the first step. False: compute nothing.
@@ -198,9 +198,9 @@ class ShotProgram {
 
   /// Waits until vp.npy is written, which starts before the first step.
   /// Call it before the first result is recorded, so that vp.npy precedes it.
-  void velocity_is_there();
+  void has_velocity();
   /// Returns true if a shot is complete.
-  bool is_there(std::size_t shot) const { return m_list.there(shot); }
+  bool is_present(std::size_t shot) const { return m_list.is_present(shot); }
   /// Returns the model of the run.
   EarthModel<T>& model() { return m_model; }
   /// \overload
@@ -251,7 +251,7 @@ void run_shots_with(const Options& o, Session& session) {
   MemoryLimit limit;
   MemoryEstimate memory;
   EarthModel<T> model;
-  session.processes().together([&] {
+  session.processes().collectively([&] {
     session.will_write(Program<T, 2>::results(o));
     const int sharing = Program<T, 2>::ranks_take_the_same ? session.processes().size_of_host() : 1;
     limit = memory_limit(o, Program<T, 2>::memory_of_host(o), sharing);
@@ -259,7 +259,7 @@ void run_shots_with(const Options& o, Session& session) {
     Program<T, 2>::estimate(o, need, limit, session.processes().size());  // narrowest sponges
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
-    need.sponge = usual_sponge(model, model.mean("vp"), o.wavelet);
+    need.sponge = recommended_sponge_width(model, model.mean("vp"), o.wavelet);
     memory = Program<T, 2>::estimate(o, need, limit, session.processes().size());
     session.leave_out_picture(why_no_picture(memory, limit));
   });

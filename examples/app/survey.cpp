@@ -148,7 +148,7 @@ void add_wavelet_input(const std::string& wavelet, CommonOptions& options) {
   }
 }
 
-int usual_sponge(const ModelGrid& model, double mean, const std::string& wavelet) {
+int recommended_sponge_width(const ModelGrid& model, double mean, const std::string& wavelet) {
   const double frequency = survey::peak_frequency(wavelet, "--wavelet");
   if (!std::isfinite(mean) || !(mean > 0.0)) return wave::min_sponge_width;  // refused later
   const double spacing = *std::min_element(model.spacing.begin(), model.spacing.end());

@@ -69,7 +69,7 @@ wave::Medium medium_of(const EarthModelOptions& model);
 
 /// Returns the default width of sponges in nodes, which absorb waves of the mean velocity.
 /// \param mean velocity, m/s
-int usual_sponge(const ModelGrid& model, double mean, const std::string& wavelet);
+int recommended_sponge_width(const ModelGrid& model, double mean, const std::string& wavelet);
 
 /// Returns the boundaries of the model.
 /// \param sponge default width, in nodes \throws InputError for an invalid text
@@ -117,7 +117,7 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   const bool good = std::isfinite(mean) && mean > 0.0;
   const double frequency = survey::peak_frequency(o.wavelet, "--wavelet");
   job.boundaries =
-      make_boundaries<Dim>(o, medium_of(o.model), usual_sponge(model, mean, o.wavelet));
+      make_boundaries<Dim>(o, medium_of(o.model), recommended_sponge_width(model, mean, o.wavelet));
   int narrowest = 0;
   for (int d = 0; d < Dim; ++d) {
     for (const wave::Face& face : {job.boundaries.lower[d], job.boundaries.upper[d]}) {
@@ -146,7 +146,7 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
 
 /// Returns the depth two nodes below the surface, at most that of the last node, m.
 template <int Dim>
-double usual_depth(const Grid<Dim>& grid) {
+double default_depth(const Grid<Dim>& grid) {
   const double nodes = std::min<double>(2.0, static_cast<double>(grid.extents[Dim - 1] - 1));
   return grid.origin[Dim - 1] + nodes * grid.spacing[Dim - 1];
 }
@@ -155,10 +155,10 @@ double usual_depth(const Grid<Dim>& grid) {
 /// The line has a receiver at every n-th node, with the smallest n that gives at most 1001. The end
 /// nodes of x are left out on a free surface, where the field is zero.
 template <int Dim>
-Points<Dim> usual_receivers(const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces) {
+Points<Dim> default_receivers(const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces) {
   Point<Dim> first = grid.origin;
   for (int d = 1; d + 1 < Dim; ++d) first[d] = 0.5 * (grid.origin[d] + grid.upper(d));
-  first[Dim - 1] = usual_depth(grid);
+  first[Dim - 1] = default_depth(grid);
   Point<Dim> last = first;
   last[0] = grid.upper(0);
   std::int64_t nodes = grid.extents[0];
@@ -210,11 +210,11 @@ std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& gri
   if (o.sources.empty()) {
     Point<Dim> middle{};
     for (int d = 0; d + 1 < Dim; ++d) middle[d] = 0.5 * (grid.origin[d] + grid.upper(d));
-    middle[Dim - 1] = usual_depth(grid);
+    middle[Dim - 1] = default_depth(grid);
     sources.push_back(middle);
   }
   const Points<Dim> receivers = o.receivers.empty()
-                                    ? usual_receivers(grid, faces)
+                                    ? default_receivers(grid, faces)
                                     : survey::points_from_text<Dim>(o.receivers, "--receivers");
   std::vector<wave::Shot<Dim>> shots;
   if (o.moving) {

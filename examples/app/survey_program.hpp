@@ -68,7 +68,7 @@ template <int Dim, class Job, class Options, class T>
 void prepare_survey(Job& job, const Options& o, const std::string& option, EarthModel<T>& model,
                     std::optional<EarthModel<T>>& truth, SurveyData<Dim>& data) {
   prepare_waves<Dim>(job, o, model);
-  const std::string note = wave::note_of_lowered_deltas(model.values, o.equations);
+  const std::string note = wave::note_of_clamped_deltas(model.values, o.equations);
   if (!note.empty()) model.notes.push_back(note);
   job.options = &o;
   job.true_names = job.names;  // of a model that is its own truth
@@ -138,7 +138,7 @@ template <template <class, int> class Program, class T, class Options>
 void run_survey_with(const Options& o, Session& session, double arrays, const std::string& what) {
   EarthModel<T> model;
   std::optional<EarthModel<T>> truth;
-  session.processes().together([&] {
+  session.processes().collectively([&] {
     const MemoryLimit limit =
         memory_limit(o, o.space != "cuda", session.processes().size_of_host());
     const EarthModelNeed need = need_of_earth_model<T>(o.model);

@@ -46,14 +46,14 @@ void leave_place() {
 #endif
 }
 
-bool asked() {
+bool is_set() {
   return std::getenv(policy_variable) != nullptr || std::getenv(spins_variable) != nullptr;
 }
 
 }  // namespace
 
 void choose_waiting(char** argv) {
-  if (!gnu_openmp || asked() || std::getenv(mark) != nullptr || host_threads().threads < 2) return;
+  if (!gnu_openmp || is_set() || std::getenv(mark) != nullptr || host_threads().threads < 2) return;
   ::setenv(spins_variable, spins, 1);
   ::setenv(mark, "1", 1);
   leave_place();

@@ -26,9 +26,9 @@ std::string with_ricker(std::string text, const std::string& wavelet) {
   const double highest = number_behind(text, " m/s at "), allowed = number_behind(text, before);
   if (!(frequency > 0.0) || !(highest > 0.0) || !(allowed > 0.0)) return text;
   // rounded down to two digits
-  const double most = frequency * allowed / highest;
-  const double digit = std::pow(10.0, std::floor(std::log10(most)) - 1.0);
-  const std::string good = significant(std::floor(most / digit) * digit, 2);
+  const double max = frequency * allowed / highest;
+  const double digit = std::pow(10.0, std::floor(std::log10(max)) - 1.0);
+  const std::string good = significant(std::floor(max / digit) * digit, 2);
   const auto at = text.find(before);
   const auto end = text.find(after, at);
   if (end == std::string::npos) return text;

@@ -34,16 +34,16 @@ namespace {
 namespace fs = std::filesystem;
 
 EarthModelOptions model_options(const Options& o) {
-  EarthModelOptions asked;
-  asked.shape = o.shape;
-  asked.spacing = o.spacing;
-  asked.origin = o.origin;
-  asked.velocity_unit = o.model.empty() ? VelocityUnit::metres_per_second : o.velocity_unit;
+  EarthModelOptions requested;
+  requested.shape = o.shape;
+  requested.spacing = o.spacing;
+  requested.origin = o.origin;
+  requested.velocity_unit = o.model.empty() ? VelocityUnit::metres_per_second : o.velocity_unit;
   // a model by formula is first made with one number; its values are set afterwards
-  asked.parameters["vp"] = o.model.empty() ? "1000" : o.model;
-  if (!o.epsilon.empty()) asked.parameters["epsilon"] = o.epsilon;
-  if (!o.delta.empty()) asked.parameters["delta"] = o.delta;
-  return asked;
+  requested.parameters["vp"] = o.model.empty() ? "1000" : o.model;
+  if (!o.epsilon.empty()) requested.parameters["epsilon"] = o.epsilon;
+  if (!o.delta.empty()) requested.parameters["delta"] = o.delta;
+  return requested;
 }
 
 // Memory of a run, and the part that its solver may use.
@@ -92,9 +92,9 @@ Memory estimate_memory(const Options& o, const EarthModelNeed& need, int sharing
 
 template <class T>
 EarthModel<T> load_model(const Options& o) {
-  const EarthModelOptions asked = model_options(o);
+  const EarthModelOptions requested = model_options(o);
   EarthModel<T> model;
-  model = load_earth_model<T>(asked);
+  model = load_earth_model<T>(requested);
   if (!o.builtin.empty()) {
     model.name = "--builtin salt";
     model.values["vp"] = salt_model<T>(model);
@@ -121,8 +121,8 @@ Points<Dim> make_sources(const Options& o, const Grid<Dim>& grid) {
 // Traveltime between nodes, interpolated linearly along every axis.
 template <class T, int Dim>
 double time_at(const Grid<Dim>& grid, const T* times,
-               const std::type_identity_t<Point<Dim>>& place) {
-  const Point<Dim> q = grid.to_index_space(place);
+               const std::type_identity_t<Point<Dim>>& position) {
+  const Point<Dim> q = grid.to_index_space(position);
   double sum = 0.0;
   for (int corner = 0; corner < (1 << Dim); ++corner) {
     Index<Dim> node{};
@@ -300,7 +300,7 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
   eikonal::TraveltimeJob<T, Dim> job;
   Points<Dim> receivers;
   std::vector<io::TextColumn> texts;  // text columns of receivers
-  ranks.together([&] {
+  ranks.collectively([&] {
     const HostPhase phase(session.phases, "check");
     job = make_job<T, Dim>(o, memory, model, receivers, texts);
     session.summary["memory"] = memory_json(memory.estimate, memory.limit);
@@ -321,7 +321,7 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
   eikonal::Traveltimes<T> outcome;
   const Points<Dim> sources = job.sources;
   share_sources(ranks, job);
-  ranks.together([&] {
+  ranks.collectively([&] {
     if (job.sources.empty()) return;
     try {
       with_space(o.space,
@@ -370,7 +370,7 @@ template <class T>
 void run_with(const Options& o, Session& session) {
   Memory memory;
   EarthModel<T> model;
-  session.processes().together([&] {
+  session.processes().collectively([&] {
     std::vector<std::string> names{"velocity.npy", "times.npy"};
     if (!o.receivers.empty()) names.emplace_back("receivers.csv");
     if (o.plot) names.emplace_back("times.png");

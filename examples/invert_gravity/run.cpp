@@ -79,7 +79,7 @@ MemoryEstimate estimate_memory(const Options& o, const Input& input, Products pr
     const double held = made ? static_cast<double>(field->bytes())
                              : gravity::bytes_of_products(products, p.cells.mesh, p.cells.size(),
                                                           p.stations, p.components.size());
-    if (made) estimate.pass(static_cast<double>(field->most_bytes()), name);
+    if (made) estimate.pass(static_cast<double>(field->max_bytes()), name);
     estimate.take(held, name);
     if (products != Products::direct || o.weights == Weights::sensitivity) {
       estimate.pass(96.0 * cells + 64.0 * values, "direct sums");
@@ -202,11 +202,11 @@ double seconds_of_products(const Options& o, const Input& input, bool direct,
                            const Session& session, MemoryEstimate& memory) {
   const auto& problem = input.problem;
   const std::size_t stations = problem.stations.size() / 3;
-  const double most = o.space == "cuda" ? 2e9 : 2e6;
+  const double max = o.space == "cuda" ? 2e9 : 2e6;
   const auto part =
       !direct ? stations
               : std::clamp<std::size_t>(
-                    static_cast<std::size_t>(most / static_cast<double>(problem.cells.size())), 1,
+                    static_cast<std::size_t>(max / static_cast<double>(problem.cells.size())), 1,
                     stations);
   const FieldIn made =
       !direct
@@ -246,7 +246,7 @@ void print_plan(const Options& o, const Input& input, MemoryEstimate memory,
       " s; some 5 to 15 minimisations",
       o.inversion.compact > 0.0 ? concat(" and ", counted(o.inversion.rounds, "compact round"))
                                 : std::string());
-  session.print("memory    ", format_bytes(memory.most()), " on the host");
+  session.print("memory    ", format_bytes(memory.max()), " on the host");
 }
 
 void print_step(const Options& o, const InversionState& state, double seconds,
@@ -410,8 +410,8 @@ void finish(const Options& o, const Input& input, const Inversion& inversion,
   session.finish(ending);
 }
 
-void run(const Options& asked, Session& session) {
-  Options o = asked;
+void run(const Options& requested, Session& session) {
+  Options o = requested;
   if (o.demo) {  // what the page's example asks for
     if (o.trend.separate.empty() && !o.trend.all) o.trend.separate[gravity::Component::gz] = 1.0;
     if (!o.bounds) o.bounds = {"0", std::to_string(gravity_inversion::dyke_density)};
@@ -421,7 +421,7 @@ void run(const Options& asked, Session& session) {
   auto& ranks = static_cast<Ranks&>(session.processes());
   Input input;
   MemoryEstimate memory;
-  ranks.together([&] {
+  ranks.collectively([&] {
     if (ranks.root()) session.will_write(names_of_results(o));
     const HostPhase phase(phases, "read");
     input = load_input(o);

@@ -48,14 +48,14 @@ class Run {
 
   void run() {
     Processes& processes = m_session.processes();
-    processes.together([&] { prepare(); });
+    processes.collectively([&] { prepare(); });
     if (m_o.plan) return processes.finish();
     std::int64_t last = -1;
-    processes.together([&] {
+    processes.collectively([&] {
       if (processes.root()) last = begin();
     });
     processes.broadcast(&last, sizeof last);
-    processes.together([&] { resume(last); });
+    processes.collectively([&] { resume(last); });
     invert();
     processes.finish();
     if (!processes.root()) return;
@@ -336,9 +336,9 @@ class Run {
                     counted(picks.receivers.size(), "receiver"),
                     picks.left_out > 0 ? concat(", ", picks.left_out, " left out") : "",
                     ", offsets to ", significant(m_check.longest_offset, 4), " m");
-    const auto [least, most] = tomography::error_range<Dim>(picks, m_job.options);
-    m_session.print("          errors ", significant(1e3 * least, 3), " to ",
-                    significant(1e3 * most, 3), " ms",
+    const auto [min, max] = tomography::error_range<Dim>(picks, m_job.options);
+    m_session.print("          errors ", significant(1e3 * min, 3), " to ",
+                    significant(1e3 * max, 3), " ms",
                     m_check.reciprocal_pairs > 0
                         ? concat("; ", counted(m_check.reciprocal_pairs, "reciprocal pair"),
                                  " differ by ", significant(1e3 * m_check.reciprocal_rms, 3), " ms")
@@ -366,7 +366,7 @@ class Run {
                     " m, deviation of ln v up to ", m_o.deviation_max,
                     m_o.reference == "start" ? "" : concat(", around ", m_o.reference));
     if (!m_o.plan) return;
-    m_session.print("memory    ", format_bytes(m_estimate.most()), ": ", m_estimate.largest(false));
+    m_session.print("memory    ", format_bytes(m_estimate.max()), ": ", m_estimate.largest(false));
     with_space(m_o.space, [&, ranks = m_session.processes().size()](const auto& exec) {
       const auto time = m_o.double_precision ? tomography::forecast<double>(exec, m_job, ranks)
                                              : tomography::forecast<float>(exec, m_job, ranks);
@@ -580,7 +580,7 @@ class Run {
 
 void run(const Options& options, Session& session) {
   int dimensions = 0;
-  session.processes().together(
+  session.processes().collectively(
       [&] { dimensions = tomography::dimensions_of_picks(options.picks, format_of(options)); });
   if (dimensions == 2) {
     Run<2>(options, session).run();

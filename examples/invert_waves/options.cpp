@@ -246,8 +246,8 @@ void bind_evaluation(Description& d, Options& o) {
          "rho in kg/m3) in the order of --parameters (default: the start)",
          {.hidden = true, .file = true, .local = true});
   const auto parse_band = [&o](const std::string& option, const std::string& text) {
-    const auto most = static_cast<std::int64_t>(std::max<std::size_t>(o.bands.size(), 1));
-    return parse_count(option, text, 1, most);
+    const auto max = static_cast<std::int64_t>(std::max<std::size_t>(o.bands.size(), 1));
+    return parse_count(option, text, 1, max);
   };
   d.bind(o.band, "band", "n", "with --only-shot: of --bands, from 1 (default: 1)",
          Rule<std::int64_t>{parse_band}, {.local = true})

@@ -145,18 +145,19 @@ class Results {
     m_evaluations = row.evaluation;
     m_seconds += row.seconds;
     m_sums.add(row.report);
-    const std::string state = state_name(row.evaluation), light = light_name(row.evaluation);
-    m_session.part_begins({state, light});
+    const std::string state = state_name(row.evaluation),
+                      illumination_file = illumination_name(row.evaluation);
+    m_session.part_begins({state, illumination_file});
     search.save(m_session.folder() / state);
     if (row.report.failure.empty()) {
-      io::write_npy(m_session.folder() / light, illumination.data(), m_model.shape);
+      io::write_npy(m_session.folder() / illumination_file, illumination.data(), m_model.shape);
     } else {  // without illumination, which a resumed run also lacks in memory
-      std::filesystem::copy_file(m_session.folder() / light_name(row.evaluation - 1),
-                                 m_session.folder() / light,
+      std::filesystem::copy_file(m_session.folder() / illumination_name(row.evaluation - 1),
+                                 m_session.folder() / illumination_file,
                                  std::filesystem::copy_options::overwrite_existing);
     }
-    m_session.files.insert(m_session.files.end(), {state, light});
-    m_session.part_replaces(row.evaluation, {state, light},
+    m_session.files.insert(m_session.files.end(), {state, illumination_file});
+    m_session.part_replaces(row.evaluation, {state, illumination_file},
                             Json::object({{"band", row.band - 1},
                                           {"in_band", row.in_band},
                                           {"history", m_history},
@@ -207,11 +208,11 @@ class Results {
     write_image("lags.npy", extended);
     const std::int64_t depths = grid.extents[Dim - 1], wide = 2 * lags.x + 1;
     constexpr std::int64_t count = 7;
-    const std::vector<Index<Dim>> places = fwi::even_columns(grid, count);
+    const std::vector<Index<Dim>> positions = fwi::even_columns(grid, count);
     std::vector<double> columns;
-    for (const Index<Dim>& place : places) columns.push_back(grid.position(place)[0]);
+    for (const Index<Dim>& position : positions) columns.push_back(grid.position(position)[0]);
     const std::vector<double> angles = write_angle_gathers(
-        m_session, fwi::offset_gathers<T, Dim>(grid, lags, extended.values, places), count, wide,
+        m_session, fwi::offset_gathers<T, Dim>(grid, lags, extended.values, positions), count, wide,
         depths, grid.spacing[0], grid.spacing[Dim - 1]);
     m_session.summary["lags"] = Json::object({{"x", lags.x},
                                               {"y", lags.y},
@@ -257,7 +258,7 @@ class Results {
   static std::string state_name(std::int64_t evaluation) {
     return numbered("search", evaluation, ".state");
   }
-  static std::string light_name(std::int64_t evaluation) {
+  static std::string illumination_name(std::int64_t evaluation) {
     return numbered("search", evaluation, "_illumination.npy");
   }
   bool has_true(const std::string& name) const {
@@ -295,8 +296,8 @@ class Results {
       write(m_o.unknowns[u] + ".npy", m_models[u].data());
       write("gradient_" + m_o.unknowns[u] + ".npy", m_gradients[u].data());
     }
-    const std::string light = light_name(m_evaluations);
-    write("illumination.npy", io::read_npy<T>(m_session.folder() / light).data.data());
+    const std::string illumination_file = illumination_name(m_evaluations);
+    write("illumination.npy", io::read_npy<T>(m_session.folder() / illumination_file).data.data());
     const auto write_gather = [&](const char* name, const std::vector<float>& samples) {
       io::write_npy(m_session.folder() / name, samples.data(),
                     {m_gather.observed.receivers, m_gather.observed.count});
@@ -350,7 +351,7 @@ class Results {
   // Replaces the state of the search by the results, which are complete.
   void replace_state() {
     std::vector<std::string> results = m_session.files;
-    for (const std::string& name : {state_name(m_evaluations), light_name(m_evaluations)}) {
+    for (const std::string& name : {state_name(m_evaluations), illumination_name(m_evaluations)}) {
       std::erase(results, name);
     }
     m_session.complete();  // from here on --resume computes nothing

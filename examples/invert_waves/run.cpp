@@ -43,7 +43,7 @@ class Program {
 
   void run() {
     Processes& processes = m_session.processes();
-    processes.together([&] {
+    processes.collectively([&] {
       const HostPhase phase(m_session.phases, "check");
       prepare();
     });
@@ -133,7 +133,7 @@ class Program {
     options.ranks = m_groups->ranks();
     options.groups = m_session.processes().size() / m_groups->size();
     bool on_host = false;
-    m_session.processes().together([&] {
+    m_session.processes().collectively([&] {
       on_host = fwi::gradient_on_host<T>(exec, m_input.grid, medium_of(m_o.model),
                                          m_input.boundaries, options);
     });
@@ -175,7 +175,7 @@ class Program {
     using Model = decltype(to_model<T, Dim>(exec, m_input.grid, *m_input.values));
     using Memory = typename decltype(Model::vp)::memory_space;
     std::optional<fwi::Objective<T, Dim, Memory>> objective;
-    processes.together([&] {
+    processes.collectively([&] {
       const HostPhase phase(m_session.phases, "plan");
       fwi::ObjectiveData<T, Dim, Memory> data{m_input.shots, {}, {}};
       if (m_data.survey) data.read = [this](std::size_t k) { return m_data.survey->read(k); };
@@ -195,18 +195,18 @@ class Program {
     if (!processes.alone() && m_o.source_field == fwi::SourceField::automatic &&
         !objective->streamed() && m_o.devices == 1) {
       const fwi::SourceField method = m_shared->common_source_field(objective->plan().source_field);
-      processes.together([&] { objective->set_source_field(method); });
+      processes.collectively([&] { objective->set_source_field(method); });
     }
     m_groups->keep();
-    processes.together([&] { show(objective->plan()); });
+    processes.collectively([&] { show(objective->plan()); });
     if (m_o.plan) return true;
-    processes.together([&] {
+    processes.collectively([&] {
       const HostPhase phase(m_session.phases, "data");
       m_loading = true;
       m_input.in_true_words([&] { objective->load_data(); });
       m_loading = false;
     });
-    processes.together([&] {
+    processes.collectively([&] {
       m_session.begin_output();
       if (!processes.root()) return;
       m_sites->begin();

@@ -33,7 +33,7 @@ void print_plan(const Session& session, const Options& o, const EarthModel<T>& m
   for (int d = 0; d < Dim; ++d) largest += concat(d == 0 ? "" : " x ", p.extents[d]);
   session.print(
       "          largest shot ", largest, " nodes with layers, ",
-      format_bytes(static_cast<double>(p.memory.most)), " on ", o.space,
+      format_bytes(static_cast<double>(p.memory.peak)), " on ", o.space,
       !p.stream.empty()
           ? concat(" and ", format_bytes(static_cast<double>(p.memory.host)), " on the host")
       : !p.slabs.empty()       ? " on each device besides snapshots"

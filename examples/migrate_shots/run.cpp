@@ -53,9 +53,9 @@ class Program {
 
   void run() {
     Processes& processes = m_session.processes();
-    processes.together([&] { check(); });
+    processes.collectively([&] { check(); });
     if (m_live) survey::check_live_traces(processes, m_data.sources_name, m_data.traces, *m_live);
-    processes.together([&] { prepare(); });
+    processes.collectively([&] { prepare(); });
     m_list.share();
     m_boxes_told = !processes.root();
     m_timeline.name_thread("run");
@@ -83,7 +83,7 @@ class Program {
     Processes& processes = m_session.processes();
     std::optional<rtm::Migration<T, Dim, Memory>> migration;
     PhaseTimes times;
-    processes.together([&] {
+    processes.collectively([&] {
       const Stopwatch watch;
       auto input = migration_input<T, Dim>(m_job, is_host_memory<Memory>, m_scratch);
       input.options.timeline = &m_timeline;
@@ -118,7 +118,7 @@ class Program {
     m_concurrent = std::min(m_concurrent * m_plan.concurrent_propagations(),
                             std::max(1, (shots + m_plan.batch_size - 1) / m_plan.batch_size));
     bool goes_on = false;
-    processes.together([&] { goes_on = begin(); });
+    processes.collectively([&] { goes_on = begin(); });
     if (goes_on) {
       const auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
         for (; k < m_job.shots.size(); ++k) {
@@ -535,14 +535,14 @@ class Program {
     const auto columns = static_cast<std::int64_t>(m_job.offsets.columns.size());
     io::write_npy(m_session.folder() / "offsets.npy", m_offsets.data(), {columns, count, depths});
     m_session.wrote("offsets.npy");
-    const double apart = static_cast<double>(m_job.offsets.apart) * m_job.grid.spacing[0];
+    const double step = static_cast<double>(m_job.offsets.offset_step) * m_job.grid.spacing[0];
     m_session.summary["offsets"] =
         Json::object({{"columns", rtm::column_positions(m_job.grid, m_job.offsets)},
-                      {"first", -apart * static_cast<double>(count / 2)},
-                      {"apart", apart}});
+                      {"first", -step * static_cast<double>(count / 2)},
+                      {"apart", step}});
     if (!m_o.angles) return;
     const std::vector<double> angles = write_angle_gathers(
-        m_session, m_offsets, columns, count, depths, apart, m_job.grid.spacing[Dim - 1]);
+        m_session, m_offsets, columns, count, depths, step, m_job.grid.spacing[Dim - 1]);
     m_session.summary["angles"] =
         Json::object({{"first", angles.front()}, {"apart", 2.0}, {"unit", "degrees"}});
   }

@@ -205,7 +205,7 @@ gravity::Strategy strategy_of_all(const Options& o, const Input& input, std::int
 
 std::vector<std::string> notes_on_stations(const Input& input) {
   // this number of comparisons of stations with prisms needs less than a second
-  constexpr double most_comparisons = 2e8;
+  constexpr double max_comparisons = 2e8;
   std::size_t below = 0, first = 0;
   for (std::size_t k = 2; k < input.stations.size(); k += 3) {
     if (input.stations[k] > 0.0 && below++ == 0) first = k / 3;
@@ -218,7 +218,7 @@ std::vector<std::string> notes_on_stations(const Input& input) {
                            " m (z points down: stations above it have a negative z)"));
   }
   const gravity::InnerStations found =
-      gravity::find_inner_stations(input.ensemble(), input.stations, most_comparisons);
+      gravity::find_inner_stations(input.ensemble(), input.stations, max_comparisons);
   if (!found.searched) {
     notes.push_back(concat(counted(found.candidates, "station is", "stations are"),
                            " between the lowest and the highest ",

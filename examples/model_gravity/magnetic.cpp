@@ -148,11 +148,11 @@ std::vector<double> load_remanence(const Options& o, Input& input) {
 }
 
 std::string magnetic_text(const Options& o, const Input& input) {
-  const auto [least, largest] = std::minmax_element(input.strengths.begin(), input.strengths.end());
+  const auto [min, largest] = std::minmax_element(input.strengths.begin(), input.strengths.end());
   std::string text =
       concat("field     ", o.ambient.intensity, " nT, inclination ", o.ambient.inclination,
              ", declination ", o.ambient.declination, " degrees; magnetisation ",
-             significant(*least, 6), " to ", significant(*largest, 6), " A/m");
+             significant(*min, 6), " to ", significant(*largest, 6), " A/m");
   for (const auto& note : gravity::magnetic_remarks(o.ambient, input.ensemble()))
     text += "\n          note: " + note;
   return text;

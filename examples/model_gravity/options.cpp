@@ -49,16 +49,16 @@ The number of CPU threads is that of OMP_NUM_THREADS, for each rank. Exit status
 usable (the message says what and why), 1 anything else, 130 interrupted.
 )";
 
-constexpr std::int64_t most_per_axis = std::int64_t(1) << 31;
+constexpr std::int64_t max_per_axis = std::int64_t(1) << 31;
 
 StationGrid parse_grid(const std::string& text) {
   const auto numbers = parse_numbers("--grid", text, {6}, "nx,ny,dx,dy,x0,y0 with metres", true);
   const auto pieces = split(text);
   StationGrid grid;
   grid.nx = parse_count("--grid " + text + ": the number of stations along x", pieces[0], 1,
-                        most_per_axis);
+                        max_per_axis);
   grid.ny = parse_count("--grid " + text + ": the number of stations along y", pieces[1], 1,
-                        most_per_axis);
+                        max_per_axis);
   grid.dx = numbers[2];
   grid.dy = numbers[3];
   grid.x0 = numbers[4];

@@ -194,11 +194,11 @@ MemoryEstimate estimate_memory(const Options& o, double& held) {
   const MemoryLimit limit = memory_limit(o, o.space != "cuda");
   // packed stations, one grid of sums, and prisms of a list
   const bool on_host = o.space != "cuda";
-  const double least = on_host ? (24.0 + 8.0 * components) * need.stations +
-                                     (o.ensemble == Ensemble::prisms ? 64.0 * need.rows : 0.0)
-                               : 0.0;
+  const double min = on_host ? (24.0 + 8.0 * components) * need.stations +
+                                   (o.ensemble == Ensemble::prisms ? 64.0 * need.rows : 0.0)
+                             : 0.0;
   MemoryEstimate whole = estimate;
-  whole.pass(least, "the sum");
+  whole.pass(min, "the sum");
   if (o.plot) estimate.picture(8.0 * components * need.stations, limit.bytes);
   const double each = (48.0 + 16.0 * components);
   const double room = limit.bytes - MemoryEstimate::process - (need.input - 24.0 * need.stations);
@@ -346,7 +346,7 @@ void run(const Options& o, Session& session) {
   gravity::MagneticJob job;
   Where where;
   MemoryEstimate memory;
-  ranks.together([&] {
+  ranks.collectively([&] {
     if (!ranks.root()) return;
     session.will_write(names_of_results(o));
     double held = 0.0;
@@ -386,13 +386,13 @@ void run(const Options& o, Session& session) {
   job.options.progress = session.progress();
   gravity::FieldResult outcome;
   std::optional<HostPhase> waiting;
-  ranks.together([&] {
+  ranks.collectively([&] {
     const auto compute = [&](const auto& exec) {
       outcome = where.double_precision ? field_of<double>(exec, job) : field_of<float>(exec, job);
     };
     call_named("", [&] { with_space(where.space, compute); });
     session.computed(outcome.phases);
-    waiting.emplace(phases, "ranks");  // waits for slower ranks, at the end of together()
+    waiting.emplace(phases, "ranks");  // waits for slower ranks, at the end of collectively()
   });
   ranks.sum_to_root(outcome.results);
   const std::vector<RankReport> reports = ranks.gather(report_of(outcome));

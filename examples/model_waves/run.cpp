@@ -70,14 +70,14 @@ class Program : public ShotProgram<T, Dim> {
     for (int n = chosen ? 1 : std::max(o.ranks_per_shot, 1);; ++n) {
       if (chosen && ranks % n != 0) continue;
       estimate = estimate_of(o, need, limit, arrays, n);
-      if (!chosen || n >= ranks || estimate.most() <= limit.bytes) break;
+      if (!chosen || n >= ranks || estimate.max() <= limit.bytes) break;
     }
     // in a stream only the model and the last wavefield are in memory
     MemoryEstimate streamed;
     streamed.take(need.values, "the model");
     streamed.pass(std::max(need.passing, 2.0 * sizeof(T) * need.nodes()), "the last wavefield");
     const bool streams =
-        o.expand != domain::ExpansionMethod::amplitude && streamed.most() <= limit.bytes;
+        o.expand != domain::ExpansionMethod::amplitude && streamed.max() <= limit.bytes;
     check_wave_memory(o, need, arrays, estimate, limit,
                       streams ? ", or stream_waves with --host-volume FILE, which keeps the waves "
                                 "in a file"
@@ -181,14 +181,14 @@ class Program : public ShotProgram<T, Dim> {
     report.device = device_name(exec);
     report.threads = exec.concurrency();
     std::optional<wave::Modelling<T, Dim, Memory>> modelling;
-    job.together([&] { modelling.emplace(make_modelling(exec, job, report.phases)); });
+    job.collectively([&] { modelling.emplace(make_modelling(exec, job, report.phases)); });
     report.take(modelling->plan());
-    report.bytes = modelling->plan().memory.most;
+    report.bytes = modelling->plan().memory.peak;
     begun = true;
     if (!job.begins(report)) return report;
     wave::SurveyRunOptions<T, Dim, Memory> options;
     options.claim = job.takes;
-    options.is_done = job.is_there;
+    options.is_done = job.is_present;
     options.domain = domain::domain_factory(job.expand, *modelling, job.domain);
     options.keep_gathers = false;
     options.memory = job.modelling.memory;
@@ -208,7 +208,7 @@ class Program : public ShotProgram<T, Dim> {
         exec, *modelling, job.shots,
         [&](std::size_t k, const wave::ShotResult<T, Dim, Memory>& result) {
           if (k == 0 && options.domain) keep_domains(modelling->plan(), result.boxes);
-          const int batch = report.together, workers = (report.at_once + batch - 1) / batch;
+          const int batch = report.batch_size, workers = (report.at_once + batch - 1) / batch;
           const int concurrent = workers * job.ranks;
           job.gather(k, result.traces, survey::work_of(result, concurrent));
         },
@@ -231,10 +231,10 @@ class Program : public ShotProgram<T, Dim> {
 
   // Ranks of each shot: requested, or required by the memory of hosts; 0: chosen by the library.
   int ranks_per_shot(std::size_t shots) const {
-    const int least = this->memory().ranks;
-    if (m_o.ranks_per_shot > 0 || least == 1) return m_o.ranks_per_shot;
+    const int min = this->memory().ranks;
+    if (m_o.ranks_per_shot > 0 || min == 1) return m_o.ranks_per_shot;
     const auto count = static_cast<std::int64_t>(shots);
-    return std::max(least, stream::ranks_of_shot(0, m_ranks->size(), count, ""));
+    return std::max(min, stream::ranks_of_shot(0, m_ranks->size(), count, ""));
   }
 
   // Models the shots in slabs, one for each device or rank.
@@ -247,11 +247,11 @@ class Program : public ShotProgram<T, Dim> {
     options.streaming.modelling.concurrent_shots = 1;
     options.streaming.wishes.devices = m_ranks ? ranks_per_shot(job.shots.size()) : m_o.devices;
     options.streaming.ranks = m_ranks.get();
-    options.collectively = job.together;
+    options.collectively = job.collectively;
     if (m_o.space == "cuda") options.streaming.wishes.device_memory = m_o.memory;
     options.streaming.divided = options.streaming.snapshots = true;
     options.claim = job.takes;
-    options.is_done = job.is_there;
+    options.is_done = job.is_present;
     stream::StepBoxes<Dim> boxes;  // of the first shot
     const Instance<MemoryOf<std::decay_t<decltype(exec)>>> solver(exec);
     const auto boxes_of =
@@ -299,7 +299,7 @@ class Program : public ShotProgram<T, Dim> {
     report.device = device_name(exec);
     report.threads = exec.concurrency();
     report.take_stream(from);
-    report.at_once = report.together = 1;
+    report.at_once = report.batch_size = 1;
     return report;
   }
 
@@ -376,7 +376,7 @@ class Program : public ShotProgram<T, Dim> {
 
   void snapshot_is_there(std::int64_t index, std::int64_t step, SnapshotFiles& files) {
     const std::string name = numbered("snapshot", index + 1);
-    this->velocity_is_there();
+    this->has_velocity();
     io::FileIdentity identity;
     {
       const std::lock_guard<std::mutex> lock(files.mutex);
@@ -399,17 +399,17 @@ class Program : public ShotProgram<T, Dim> {
     }
     if (!m_o.plan) return;
     const WaveReport& report = this->report();
-    const std::int64_t apart = report.time.snapshot_every;
+    const std::int64_t interval = report.time.snapshot_every;
     const double nodes = static_cast<double>(io::shape_size(this->model().shape));
-    if (apart > 0) {
-      const std::int64_t count = report.time.steps / apart;
+    if (interval > 0) {
+      const std::int64_t count = report.time.steps / interval;
       this->session().print(
-          "          ", counted(count, "snapshot"), ", one ", examples::every(apart, "step"), ", ",
-          format_bytes(static_cast<double>(count) * nodes * sizeof(T)), " in files");
+          "          ", counted(count, "snapshot"), ", one ", examples::every(interval, "step"),
+          ", ", format_bytes(static_cast<double>(count) * nodes * sizeof(T)), " in files");
     }
     const MemoryEstimate& memory = this->memory();
     this->session().print(
-        "memory    ", format_bytes(memory.most()),
+        "memory    ", format_bytes(memory.max()),
         " of the host with the program (allowed: ", format_bytes(this->limit().bytes), ", ",
         this->limit().why, "; ", memory.largest(true), ")");
   }
@@ -430,7 +430,7 @@ class Program : public ShotProgram<T, Dim> {
 
   void begins(const WaveReport& report) override {
     std::vector<std::string> names;
-    if (report.time.snapshot_every > 0 && !this->is_there(0)) {
+    if (report.time.snapshot_every > 0 && !this->is_present(0)) {
       for (std::int64_t k = 1; k <= report.time.steps / report.time.snapshot_every; ++k) {
         names.push_back(numbered("snapshot", k));
       }

@@ -83,9 +83,9 @@ int Ranks::rank_on_host() const { return m_session ? m_session->session.rank_on_
 const void* Ranks::communicator() const { return m_session ? &m_session->communicator : nullptr; }
 int Ranks::size_of_host() const { return m_session ? m_session->session.size_of_host() : 1; }
 
-void Ranks::together(const std::function<void()>& function) {
+void Ranks::collectively(const std::function<void()>& function) {
   try {
-    m_all->together(function);
+    m_all->collectively(function);
   } catch (...) {
     m_agreed = true;
     throw;
@@ -145,7 +145,7 @@ int Ranks::rank_on_host() const { return 0; }
 int Ranks::size_of_host() const { return 1; }
 const void* Ranks::communicator() const { return nullptr; }
 
-void Ranks::together(const std::function<void()>& function) {
+void Ranks::collectively(const std::function<void()>& function) {
   m_agreed = true;
   function();
 }
@@ -161,7 +161,7 @@ void Ranks::abort(int status) { std::exit(status); }
 std::vector<std::vector<char>> Ranks::gather_to_all(
     const std::function<std::vector<char>()>& function) {
   std::vector<char> mine;
-  together([&] { mine = function(); });
+  collectively([&] { mine = function(); });
   std::vector<std::vector<char>> all = gather_bytes(mine);
   all.resize(static_cast<std::size_t>(size()));
   for (std::vector<char>& bytes : all) broadcast_list(*this, bytes);

@@ -52,7 +52,7 @@ class Ranks : public Processes {
   /// collective.
   const void* communicator() const;
 
-  void together(const std::function<void()>& function) override;
+  void collectively(const std::function<void()>& function) override;
   /// Returns true if all ranks know the last exception. Not collective.
   bool agreed() const override { return m_agreed; }
 

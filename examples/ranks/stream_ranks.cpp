@@ -22,7 +22,7 @@ std::unique_ptr<stream::StreamRanks> stream_ranks(Processes& processes) {
   const auto* const communicator = static_cast<const MPI_Comm*>(ranks->communicator());
   return std::make_unique<stream::MpiRanks>(
       *communicator, false,
-      [&processes](const std::function<void()>& function) { processes.together(function); });
+      [&processes](const std::function<void()>& function) { processes.collectively(function); });
 }
 
 #else

@@ -13,7 +13,7 @@
 
 namespace moho::examples {
 
-/// Returns the ranks as StreamRanks whose together() is that of `processes`.
+/// Returns the ranks as StreamRanks whose collectively() is that of `processes`.
 /// Null for a single process. `processes` must outlive the result.
 std::unique_ptr<stream::StreamRanks> stream_ranks(Processes& processes);
 

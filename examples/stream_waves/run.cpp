@@ -123,7 +123,7 @@ class Program : public ShotProgram<T, Dim> {
     MemoryEstimate streamed;
     streamed.take(need.values, "the model");
     streamed.pass(std::max(need.passing, 2.0 * sizeof(T) * need.nodes()), "the last wavefield");
-    const bool file = o.volume.empty() && streamed.most() <= limit.bytes;
+    const bool file = o.volume.empty() && streamed.max() <= limit.bytes;
     check_wave_memory(o, need, arrays, estimate, limit,
                       file ? ", or --host-volume FILE, which keeps the waves in a file" : "");
     return estimate;
@@ -206,7 +206,7 @@ class Program : public ShotProgram<T, Dim> {
     streaming.wishes.lag = m_o.lag;
     if (on_host() && m_o.device_memory == 0) {
       // rings are in the host's memory, in addition to the volume
-      const double left = this->limit().bytes - this->memory().most();
+      const double left = this->limit().bytes - this->memory().max();
       streaming.wishes.device_memory =
           static_cast<std::size_t>(std::max(0.5 * left / (m_ranks ? 1 : devices()), 1.0));
     }
@@ -228,7 +228,7 @@ class Program : public ShotProgram<T, Dim> {
     stream::StreamSurveyOptions<T, Dim> options;
     options.streaming = streaming_options(job);
     options.claim = job.takes;
-    options.is_done = job.is_there;
+    options.is_done = job.is_present;
     options.boxes =
         domain::box_factory(job.expand, host, job.grid, model, job.modelling, job.domain);
     options.only_plan = m_o.plan;
@@ -247,7 +247,7 @@ class Program : public ShotProgram<T, Dim> {
     if (job.progress) {
       options.progress = [&](std::size_t k, const wave::ShotProgress& now) { job.tell(k, now); };
     }
-    options.collectively = job.together;
+    options.collectively = job.collectively;
     options.with_errors = [&](const std::function<void()>& function) {
       with_options(job, function);
     };

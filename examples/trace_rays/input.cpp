@@ -21,7 +21,7 @@ namespace {
 
 // Text of a point: "(x, z) = (100, 20) m".
 template <int Dim>
-std::string place(const Point<Dim>& p) {
+std::string position_text(const Point<Dim>& p) {
   return concat(Dim == 2 ? "(x, z) = " : "(x, y, z) = ", format_point(p), " m");
 }
 
@@ -98,7 +98,7 @@ void check_velocity(const Model<T>& model, const Grid<Dim>& grid) {
   const Index<Dim> node = grid.node(bad - model.velocity.begin());
   throw InputError(concat(model.name.rfind("--", 0) == 0 ? "" : "--model ", model.name,
                           ": the velocity is ", *bad, " m/s at node ", format_index(node), ", ",
-                          place<Dim>(grid.position(node)),
+                          position_text<Dim>(grid.position(node)),
                           others > 0 ? concat(", and not usable at ", others, " more nodes") : "",
                           " (allowed: positive and finite, ", eikonal::min_velocity, " to ",
                           eikonal::max_velocity, " m/s): correct the model"));
@@ -125,7 +125,7 @@ std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid,
     for (int d = 1; d + 1 < Dim; ++d) begin[d] = 0.5 * (grid.origin[d] + grid.upper(d));
     Point<Dim> end = begin;
     end[0] = grid.upper(0);
-    return wave::point_line<Dim>(begin, end, grid.extents[0] > 1 ? usual_receivers : 1);
+    return wave::point_line<Dim>(begin, end, grid.extents[0] > 1 ? default_receivers : 1);
   }
   const auto receivers = survey::points_from_text<Dim>(o.receivers, "--receivers", &texts);
   check_inside<Dim>(concat("--receivers ", o.receivers), receivers, "receiver", grid);

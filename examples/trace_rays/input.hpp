@@ -29,7 +29,7 @@ template <class T, int Dim>
 void check_velocity(const Model<T>& model, const Grid<Dim>& grid);
 
 /// Number of receivers on the default line along the surface.
-constexpr std::int64_t usual_receivers = 41;
+constexpr std::int64_t default_receivers = 41;
 
 /// Returns the sources. \throws InputError for a source outside of the grid
 template <int Dim>

@@ -174,7 +174,7 @@ void print_job(const Options& o, const ModelGrid& model, const Done& done, const
         "          note: no --source was given: one in the middle of the surface is taken");
   }
   if (o.receivers.empty()) {
-    session.print("          note: no receivers were given: ", usual_receivers,
+    session.print("          note: no receivers were given: ", default_receivers,
                   " along the surface are taken");
   }
 }
@@ -245,7 +245,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   job.names = {"--memory", "--precision float", "--devices"};
   Done done;
   std::vector<io::TextColumn> texts;  // text columns of receivers
-  ranks.together([&] {
+  ranks.collectively([&] {
     if (!ranks.root()) return;
     const HostPhase phase(session.phases, "check");
     done.limit = limit;
@@ -264,7 +264,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   }
   job.progress = session.progress();
   rays::TraceResult<T, Dim> outcome;
-  ranks.together([&] {
+  ranks.collectively([&] {
     if (job.sources.empty()) return;
     with_space(space, [&](const auto& exec) { outcome = rays::trace_sources(exec, job); });
   });
@@ -277,7 +277,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   done.memory = memory;
   if (o.space != "cuda") {
     const double room = limit.bytes - memory.now();  // the run kept to it
-    done.memory.pass(std::min(static_cast<double>(outcome.least_bytes), room), "one source");
+    done.memory.pass(std::min(static_cast<double>(outcome.min_bytes), room), "one source");
   }
   done.memory.take(rays::ray_bytes<Dim>(static_cast<double>(outcome.paths.traveltime.size()),
                                         static_cast<double>(outcome.paths.points.size())),
@@ -321,7 +321,7 @@ void run_with(const Options& o, Session& session) {
   MemoryLimit limit;
   MemoryEstimate memory;
   Model<T> model;
-  ranks.together([&] {
+  ranks.collectively([&] {
     if (!ranks.root()) return;
     std::vector<std::string> names{"velocity.npy", "traveltime.npy", "rays.csv", "rays.vtk",
                                    "receivers.csv"};

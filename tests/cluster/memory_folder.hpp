@@ -16,10 +16,10 @@ namespace moho::cluster::test {
 /// Folder of one test: in /dev/shm if that is writable and TMPDIR is not set.
 class MemoryFolder : public io::test::Folder {
  public:
-  MemoryFolder() : Folder(place()) {}
+  MemoryFolder() : Folder(new_path()) {}
 
  private:
-  static std::filesystem::path place() {
+  static std::filesystem::path new_path() {
     if (std::getenv("TMPDIR") == nullptr && ::access("/dev/shm", W_OK) == 0) return "/dev/shm";
     return std::filesystem::temp_directory_path();
   }

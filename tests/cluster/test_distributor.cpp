@@ -386,8 +386,8 @@ TEST(Distributor, ReportsDifferingResults) {
   struct Doubtful : FakeSite {
     using FakeSite::FakeSite;
     CollectedResults collect(const Work& what, const Job& job,
-                             const std::vector<std::int64_t>& asked) override {
-      CollectedResults collected = FakeSite::collect(what, job, asked);
+                             const std::vector<std::int64_t>& requested) override {
+      CollectedResults collected = FakeSite::collect(what, job, requested);
       for (ShotResult& result : collected.complete) {
         result.checksum += static_cast<std::uint32_t>(std::hash<std::string>()(job.token));
       }

@@ -272,14 +272,14 @@ TEST(Result, RefusesEmptyFoldersAndSubfolders) {
 // ---- Slurm, with scripted answers
 
 struct Script {
-  std::vector<std::vector<std::string>> asked;
+  std::vector<std::vector<std::string>> requested;
   std::deque<CommandResult> answers;
   SlurmOptions options(const fs::path& folder) {
     SlurmOptions slurm;
     slurm.folder = folder;
     slurm.worker = {"/bin/shot_worker", "--job"};
     slurm.run = [this](const Command& command) {
-      asked.push_back(command.words);
+      requested.push_back(command.words);
       if (answers.empty()) return CommandResult{1, 0, false, "", "no answer was written"};
       const CommandResult answer = answers.front();
       answers.pop_front();
@@ -338,7 +338,7 @@ TEST(Slurm, SubmitsAnArrayUnderItsToken) {
     job.excluded_nodes = {"n7", "n9"};
   }
   EXPECT_THAT(slurm.submit(batch), ElementsAre("17_0", "17_1", "17_2"));
-  const auto& words = script.asked.at(0);
+  const auto& words = script.requested.at(0);
   for (const char* word :
        {"--parsable", "--no-requeue", "--job-name=survey-1.0.3", "--array=0-2", "--partition=gpu",
         "--gres=gpu:1", "--exclude=n7,n9", "--time=1:01:00", "--mem=2862M", "survey-1.0.3"}) {
@@ -380,8 +380,8 @@ TEST(Slurm, QueriesAllJobsWithOneCommand) {
   SlurmJobs slurm(script.options(folder / "site"));
   script.say("17|3|RUNNING|n1|None\n17|[4-5%2]|PENDING||Resources\n18|0|CANCELLED|n2|None\n");
   auto all = slurm.query({"17_3", "17_4", "17_5", "18_0", "19_0"});
-  ASSERT_EQ(script.asked.size(), 1u);
-  EXPECT_THAT(script.asked[0], ::testing::Contains("17,18,19"));
+  ASSERT_EQ(script.requested.size(), 1u);
+  EXPECT_THAT(script.requested[0], ::testing::Contains("17,18,19"));
   std::map<std::string, JobState> states;
   for (const JobStatus& status : all) states[status.id] = status.state;
   EXPECT_EQ(states["17_3"], JobState::running);

@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 
 TEST(Partition, ChunksAddUpAndNoneIsEmpty) {
   std::mt19937 random(3);
-  const auto draw = [&](int most) { return std::uniform_int_distribution<int>(0, most)(random); };
+  const auto draw = [&](int max) { return std::uniform_int_distribution<int>(0, max)(random); };
   for (int trial = 0; trial < 5000; ++trial) {
     std::vector<SiteRate> sites(static_cast<std::size_t>(1 + draw(5)));
     for (SiteRate& site : sites) {

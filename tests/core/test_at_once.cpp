@@ -39,7 +39,7 @@ void rest(int milliseconds) {
 TEST(AtOnce, EndsComeInTheOrderOfTheBeginnings) {
   for (const int workers : {1, 2, 5}) {
     std::vector<std::size_t> ends;
-    std::atomic<int> running{0}, most{0};
+    std::atomic<int> running{0}, max{0};
     const auto caller = std::this_thread::get_id();
     run_concurrently<std::string>(
         workers, count_to(23),
@@ -47,7 +47,7 @@ TEST(AtOnce, EndsComeInTheOrderOfTheBeginnings) {
           EXPECT_GE(worker, 0);
           EXPECT_LT(worker, workers);
           const int now = ++running;
-          for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+          for (int seen = max; now > seen && !max.compare_exchange_weak(seen, now);) {
           }
           rest(piece % 5 == 0 ? 12 : 3);  // later tasks are done first
           --running;
@@ -60,8 +60,8 @@ TEST(AtOnce, EndsComeInTheOrderOfTheBeginnings) {
         });
     ASSERT_EQ(ends.size(), 23u);
     for (std::size_t n = 0; n < ends.size(); ++n) EXPECT_EQ(ends[n], n);
-    EXPECT_LE(most, workers);
-    EXPECT_GE(most, workers > 1 ? 2 : 1);
+    EXPECT_LE(max, workers);
+    EXPECT_GE(max, workers > 1 ? 2 : 1);
   }
 }
 
@@ -74,12 +74,12 @@ TEST(AtOnce, HoldsNoMoreResultsThanItSays) {
     std::atomic<int>* count;
   };
   for (const int workers : {1, 2, 4}) {
-    std::atomic<int> alive{0}, most{0};
+    std::atomic<int> alive{0}, max{0};
     run_concurrently<std::unique_ptr<Counted>>(
         workers, count_to(31),
         [&](int, std::size_t piece, CallingThread&) {
           const int now = ++alive;
-          for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+          for (int seen = max; now > seen && !max.compare_exchange_weak(seen, now);) {
           }
           auto result = std::make_unique<Counted>(&alive);
           rest(piece % 10 == 0 ? 60 : 1);  // later tasks wait
@@ -87,8 +87,8 @@ TEST(AtOnce, HoldsNoMoreResultsThanItSays) {
         },
         [](std::size_t, std::unique_ptr<Counted>&& result) { result.reset(); });
     EXPECT_EQ(alive, 0);
-    EXPECT_LE(most, moho::max_pending_results(workers));
-    EXPECT_GE(most, workers > 1 ? workers + 1 : 1);
+    EXPECT_LE(max, moho::max_pending_results(workers));
+    EXPECT_GE(max, workers > 1 ? workers + 1 : 1);
   }
 }
 

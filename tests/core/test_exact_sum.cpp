@@ -98,13 +98,13 @@ MEMORY_TEST(Sums, HaveTheSameBitsInAnyOrderAndGrouping) {
   // the definition, evaluated on the host
   ExactSumState expected{e, 24, 0, std::vector<std::int64_t>(count)};
   for (const auto& term : terms) {
-    std::int64_t most = 0;
+    std::int64_t max = 0;
     for (std::size_t i = 0; i < term.size(); ++i) {
       const std::int64_t q = std::llrint(std::ldexp(static_cast<double>(term[i]), e));
       expected.values[i] += q;
-      most = std::max(most, std::abs(q));
+      max = std::max(max, std::abs(q));
     }
-    expected.bound += most;
+    expected.bound += max;
   }
 
   std::mt19937 random(5);

@@ -79,8 +79,8 @@ struct AddUp {
 template <class T>
 struct Lower {
   const T* values;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, T& least) const {
-    if (values[i] < least) least = values[i];
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, T& min) const {
+    if (values[i] < min) min = values[i];
   }
 };
 template <class T>
@@ -91,7 +91,7 @@ struct IsBelow {
 };
 /// A sum and a minimum in one reduction.
 struct Both {
-  double sum, least;
+  double sum, min;
 };
 template <class T>
 struct FindBoth {
@@ -100,15 +100,15 @@ struct FindBoth {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, Both& both) const {
     const double value = static_cast<double>(values[i]);
     both.sum += value;
-    if (value < both.least) both.least = value;
+    if (value < both.min) both.min = value;
   }
   KOKKOS_INLINE_FUNCTION void init(Both& both) const {
     both.sum = 0.0;
-    both.least = 1e300;
+    both.min = 1e300;
   }
   KOKKOS_INLINE_FUNCTION void join(Both& to, const Both& from) const {
     to.sum += from.sum;
-    if (from.least < to.least) to.least = from.least;
+    if (from.min < to.min) to.min = from.min;
   }
 };
 
@@ -119,13 +119,13 @@ MEMORY_TEST(Launch, Reduces) {
     const auto view = moho::upload(exec, values, "values");
     const double sum = std::accumulate(values.begin(), values.end(), 0.0);
     EXPECT_EQ(moho::sum_of<double>("moho::test::sum", exec, count, AddUp<T>{view.data()}), sum);
-    T least = T(5000);
-    for (const T value : values) least = std::min(least, value);
+    T min = T(5000);
+    for (const T value : values) min = std::min(min, value);
     EXPECT_EQ(moho::min_of<T>("moho::test::least", exec, count, T(5000), Lower<T>{view.data()}),
-              least);
+              min);
     const Both both = moho::reduce("moho::test::both", exec, count, FindBoth<T>{view.data()});
     EXPECT_EQ(both.sum, sum);
-    EXPECT_EQ(both.least, count == 0 ? 1e300 : static_cast<double>(least));
+    EXPECT_EQ(both.min, count == 0 ? 1e300 : static_cast<double>(min));
     for (const T limit : {T(-2000), T(-990), T(0), T(2000)}) {
       const auto found =
           std::find_if(values.begin(), values.end(), [=](const T value) { return value < limit; });

@@ -36,14 +36,14 @@ TEST(Text, CountedUnits) {
 }
 
 TEST(Parse, Counts) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(parse_count("--shape", "7", 1, 7), 7);
-  EXPECT_EQ(parse_count("--seed", "9223372036854775807", 0, most), most);
+  EXPECT_EQ(parse_count("--seed", "9223372036854775807", 0, max), max);
   for (const char* text : {"0", "8", "", "3.0", "3 ", "+3"}) {
     EXPECT_EQ(message_of<moho::InputError>([&] { parse_count("--shape", text, 1, 7); }),
               moho::concat("--shape is '", text, "' (allowed: whole numbers from 1 to 7)"));
   }
-  EXPECT_EQ(message_of<moho::InputError>([] { parse_count("--seed", "-1", 0, most); }),
+  EXPECT_EQ(message_of<moho::InputError>([] { parse_count("--seed", "-1", 0, max); }),
             "--seed is '-1' (allowed: whole numbers from 0 up)");
 }
 

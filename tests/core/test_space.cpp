@@ -2,7 +2,7 @@
 // ctest: quick, threads 2
 
 #include <moho/core/communicator.hpp>
-#include <moho/core/order.hpp>
+#include <moho/core/device_instances.hpp>
 #include <moho/core/space.hpp>
 
 #include <gmock/gmock.h>

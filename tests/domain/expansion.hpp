@@ -121,13 +121,13 @@ class Shot {
 /// Returns the largest difference of two gathers over the largest sample of the second.
 template <class T>
 double difference(const wave::Traces<T>& a, const wave::Traces<T>& b) {
-  double most = 0.0, greatest = 0.0;
+  double max_difference = 0.0, max = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double x = static_cast<double>(a.data()[i]), y = static_cast<double>(b.data()[i]);
-    most = std::max(most, std::fabs(x - y));
-    greatest = std::max(greatest, std::fabs(y));
+    max_difference = std::max(max_difference, std::fabs(x - y));
+    max = std::max(max, std::fabs(y));
   }
-  return most / greatest;
+  return max_difference / max;
 }
 
 template <int Dim>
@@ -141,7 +141,7 @@ bool holds(const Box<Dim>& outer, const Box<Dim>& inner) {
 /// less than `tolerance` of its largest sample. \return the difference
 template <class T, int Dim, class Memory>
 double compare(const Shot<T, Dim, Memory>& shot, const wave::Traces<T>& whole,
-               ExpansionMethod method, double tolerance, double most_stepped,
+               ExpansionMethod method, double tolerance, double max_stepped,
                const DomainOptions& options = {}) {
   SCOPED_TRACE(domain::to_string(method));
   const auto domain = shot.domain(method, options);
@@ -159,7 +159,7 @@ double compare(const Shot<T, Dim, Memory>& shot, const wave::Traces<T>& whole,
   EXPECT_EQ(report.steps, result.steps);
   EXPECT_DOUBLE_EQ(report.points_stepped, result.points);
   EXPECT_DOUBLE_EQ(report.points_full, result.whole_points);
-  EXPECT_LT(report.fraction(), most_stepped);
+  EXPECT_LT(report.fraction(), max_stepped);
   EXPECT_GT(report.seconds_setup, 0.0);
   EXPECT_GT(report.seconds_steps, 0.0);
   ::testing::Test::RecordProperty(std::string("difference_") + domain::to_string(method),

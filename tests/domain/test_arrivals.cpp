@@ -19,11 +19,11 @@ using namespace moho;
 
 /// Random numbers for the nodes of a grid.
 template <class T, int Dim>
-std::vector<T> random_values(const Grid<Dim>& grid, double least, double most, unsigned key) {
+std::vector<T> random_values(const Grid<Dim>& grid, double min, double max, unsigned key) {
   std::mt19937 random(key);
   std::vector<T> values(static_cast<std::size_t>(grid.size()));
   for (T& value : values) {
-    value = static_cast<T>(least + (most - least) * (random() / 4294967296.0));
+    value = static_cast<T>(min + (max - min) * (random() / 4294967296.0));
   }
   return values;
 }

@@ -20,7 +20,7 @@
 namespace moho::testing {
 
 /// Method of the source wavefield in the backward propagation.
-enum class Way { stored, shell, replay };
+enum class SourceMethod { stored, shell, replay };
 
 template <class T, class Memory>
 std::vector<double> numbers_of(const Instance<Memory>& exec,
@@ -76,7 +76,7 @@ struct SmallShot {
   /// Returns random points, at most `deepest` nodes below the top.
   wave::PointSet<T, Dim, Memory> points(int count, unsigned seed, double deepest = 1e9) const {
     std::mt19937 random(seed);
-    Points<Dim> places;
+    Points<Dim> positions;
     for (int n = 0; n < count; ++n) {
       Point<Dim> p{};
       for (int d = 0; d < Dim; ++d) {
@@ -85,9 +85,9 @@ struct SmallShot {
         const double last = d == Dim - 1 ? std::min(length - 5.0, deepest) : length - 5.0;
         p[d] = grid.origin[d] + grid.spacing[d] * uniform(random, 5.0, last);
       }
-      places.push_back(p);
+      positions.push_back(p);
     }
-    return wave::PointSet<T, Dim, Memory>(exec, extended, propagator->layout(), places,
+    return wave::PointSet<T, Dim, Memory>(exec, extended, propagator->layout(), positions,
                                           wave::point_options(*propagator, "point", true));
   }
   void set_model(const Model<T, Dim, Memory>& other) {
@@ -131,11 +131,11 @@ struct SmallShot {
     };
   }
   std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> store(
-      const fwi::ShotGradients<T, Dim, Memory>& gradients, Way way) {
+      const fwi::ShotGradients<T, Dim, Memory>& gradients, SourceMethod method) {
     const int fields = gradients.fields();
-    if (way == Way::stored)
+    if (method == SourceMethod::stored)
       return std::make_unique<snapshot::MemoryStore<T, Dim, Memory>>(arena, fields);
-    if (way == Way::shell) {
+    if (method == SourceMethod::shell) {
       return std::make_unique<snapshot::BoundaryStore<T, Dim, Memory>>(
           exec, forward, arena, snapshot::BoundaryStoreOptions{fields, gradients.outside()});
     }
@@ -143,12 +143,12 @@ struct SmallShot {
         exec, forward, arena, steps / product_interval, product_interval, 5, 4, fields);
   }
   /// Returns the derivatives with respect to the parameters at the current model.
-  Model<T, Dim, Memory> gradient(const fwi::InvertedParameters& unknowns, Way way,
+  Model<T, Dim, Memory> gradient(const fwi::InvertedParameters& unknowns, SourceMethod method,
                                  bool layers = false, double* value = nullptr) {
     fwi::ShotGradients<T, Dim, Memory> gradients(exec, *propagator, unknowns, product_interval,
                                                  layers);
     auto field = propagator->make_wavefield(exec);
-    const auto kept = store(gradients, way);
+    const auto kept = store(gradients, method);
     fwi::ShotGradientOptions<T, Dim, Memory> shot;
     shot.steps = steps;
     const auto report =

@@ -163,10 +163,10 @@ MEMORY_TEST(Batch, SectionsHaveTheBitsOfSingleSteps) {
                                    8);
       const double width = grid.upper(0);
       const auto points = [&](int count, double z) {
-        moho::Points<2> places;
-        for (int k = 0; k < count; ++k) places.push_back({width * (0.7 + 0.02 * k), z});
+        moho::Points<2> positions;
+        for (int k = 0; k < count; ++k) positions.push_back({width * (0.7 + 0.02 * k), z});
         return moho::wave::PointSet<T, 2, Memory>(
-            exec, shot.extended, shot.propagator->layout(), places,
+            exec, shot.extended, shot.propagator->layout(), positions,
             moho::wave::point_options(*shot.propagator, "point", true));
       };
       shot.sources = points(2, 103.0);

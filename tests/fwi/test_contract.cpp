@@ -23,7 +23,7 @@ TYPED_TEST_SUITE(FwiContract, TestSpaces, SpaceName);
 
 template <int Dim, class Memory>
 void hold_gradient(const Instance<Memory>& exec, Medium medium, const InvertedParameters& unknowns,
-                   Way way) {
+                   SourceMethod method) {
   auto faces = moho::wave::all_faces<Dim>(FaceKind::sponge, 4);
   faces.lower[Dim - 1] = {FaceKind::free_surface, 0};
   Constants constants;
@@ -40,7 +40,7 @@ void hold_gradient(const Instance<Memory>& exec, Medium medium, const InvertedPa
   hold(exec, "ShotGradients", waits,
        [&] { gradients.emplace(exec, *shot.propagator, unknowns, shot.product_interval); });
   auto field = shot.propagator->make_wavefield(exec);
-  const auto store = shot.store(*gradients, way);
+  const auto store = shot.store(*gradients, method);
   moho::fwi::ShotGradientOptions<float, Dim, Memory> options;
   options.steps = shot.steps;
   hold(exec, "add", waits, [&] {
@@ -52,11 +52,11 @@ void hold_gradient(const Instance<Memory>& exec, Medium medium, const InvertedPa
 }
 template <class Memory>
 void hold_gradients(const Instance<Memory>& exec) {
-  hold_gradient<2, Memory>(exec, Medium::isotropic, {}, Way::shell);
-  hold_gradient<2, Memory>(exec, Medium::variable_density, {.density = true}, Way::stored);
-  hold_gradient<2, Memory>(exec, Medium::vti, {.anisotropy = true}, Way::replay);
-  hold_gradient<2, Memory>(exec, Medium::tti, {}, Way::shell);
-  hold_gradient<3, Memory>(exec, Medium::vti, {.anisotropy = true}, Way::shell);
+  hold_gradient<2, Memory>(exec, Medium::isotropic, {}, SourceMethod::shell);
+  hold_gradient<2, Memory>(exec, Medium::variable_density, {.density = true}, SourceMethod::stored);
+  hold_gradient<2, Memory>(exec, Medium::vti, {.anisotropy = true}, SourceMethod::replay);
+  hold_gradient<2, Memory>(exec, Medium::tti, {}, SourceMethod::shell);
+  hold_gradient<3, Memory>(exec, Medium::vti, {.anisotropy = true}, SourceMethod::shell);
 }
 TYPED_TEST(FwiContract, Gradients) {
   hold_gradients<typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>());

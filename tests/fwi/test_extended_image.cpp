@@ -153,7 +153,7 @@ MEMORY_TEST(Extended, LagZeroIsTheGradient) {
     ShotGradients<T, 2, Memory> gradients(exec, *shot.propagator, {}, shot.product_interval);
     ExtendedImage<T, 2, Memory> image(exec, gradients.box(), {4, 0});
     auto field = shot.propagator->make_wavefield(exec);
-    const auto store = shot.store(gradients, Way::shell);
+    const auto store = shot.store(gradients, SourceMethod::shell);
     moho::fwi::ShotGradientOptions<T, 2, Memory> options;
     options.steps = shot.steps;
     options.extended = &image;
@@ -194,8 +194,8 @@ MEMORY_TEST(Extended, MemoryIsKnownBefore) {
   {
     const Allocations allocations;
     const Image image(exec, box, Lags{5, 0});
-    EXPECT_GE(static_cast<double>(allocations.most), 11.0 * 1200.0 * sizeof(T));
-    EXPECT_LE(static_cast<double>(allocations.most), Image::bytes_of(box, {5, 0}));
+    EXPECT_GE(static_cast<double>(allocations.max), 11.0 * 1200.0 * sizeof(T));
+    EXPECT_LE(static_cast<double>(allocations.max), Image::bytes_of(box, {5, 0}));
   }
   const auto fitting = [&](double bytes) {
     return moho::fwi::fitting_lags<T, 2, Memory>(box, {9, 0}, bytes).x;

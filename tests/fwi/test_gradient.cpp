@@ -76,11 +76,12 @@ bool is_inside(const SmallShot<T, Dim, Memory>& shot, int number,
 // gradient predicts. Layers copy the nodes at the edge of the model. Without gradients of layers
 // these nodes are unchanged.
 template <class T, int Dim, class Memory>
-void expect_gradient(SmallShot<T, Dim, Memory>& shot, const InvertedParameters& unknowns, Way way,
-                     bool layers, const std::string& what, std::int64_t edge_nodes = 1) {
+void expect_gradient(SmallShot<T, Dim, Memory>& shot, const InvertedParameters& unknowns,
+                     SourceMethod method, bool layers, const std::string& what,
+                     std::int64_t edge_nodes = 1) {
   const auto exec = shot.exec;
   double value = 0.0;
-  const auto gradient = shot.gradient(unknowns, way, layers, &value);
+  const auto gradient = shot.gradient(unknowns, method, layers, &value);
   EXPECT_NEAR(value, shot.misfit(), by_precision<T>(1e-4, 1e-12) * value);
   for (const int number : numbers_of_unknowns(unknowns)) {
     const auto g = values_of<T, Dim, Memory>(exec, parameter(gradient, number));
@@ -88,11 +89,11 @@ void expect_gradient(SmallShot<T, Dim, Memory>& shot, const InvertedParameters& 
     // half of it random, half of it along the gradient
     std::mt19937 random(77);
     std::vector<double> direction(g.size());
-    const double most = largest(g);
+    const double max = largest(g);
     for (std::size_t i = 0; i < g.size(); ++i) {
       const Index<Dim> node = shot.grid.node(static_cast<std::int64_t>(i));
       if (!layers && !is_inside(shot, number, node, edge_nodes)) continue;
-      direction[i] = parameters[number].change * (0.5 * uniform(random, -1.0, 1.0) + g[i] / most);
+      direction[i] = parameters[number].change * (0.5 * uniform(random, -1.0, 1.0) + g[i] / max);
     }
     const double expected = std::inner_product(g.begin(), g.end(), direction.begin(), 0.0);
     const double h = by_precision<T>(2e-2, 1e-4);
@@ -152,11 +153,11 @@ MEMORY_TEST(Gradient, IsThatOfTheMisfitIn2D) {
   all.push_back({Medium::tti, {}});
   for (const auto& [medium, unknowns] : all) {
     auto shot = make_shot<T, 2, Memory>(exec, medium, mixed_faces<2>());
-    expect_gradient<T, 2, Memory>(shot, unknowns, Way::shell, false, to_string(medium));
+    expect_gradient<T, 2, Memory>(shot, unknowns, SourceMethod::shell, false, to_string(medium));
     // snapshots and checkpoints give the same gradient
-    const auto expected = shot.gradient(unknowns, Way::shell);
-    for (const Way way : {Way::stored, Way::replay}) {
-      const auto found = shot.gradient(unknowns, way);
+    const auto expected = shot.gradient(unknowns, SourceMethod::shell);
+    for (const SourceMethod method : {SourceMethod::stored, SourceMethod::replay}) {
+      const auto found = shot.gradient(unknowns, method);
       for (const int number : numbers_of_unknowns(unknowns)) {
         EXPECT_LT(relative_error(values_of<T, 2, Memory>(exec, parameter(found, number)),
                                  values_of<T, 2, Memory>(exec, parameter(expected, number))),
@@ -170,7 +171,7 @@ MEMORY_TEST(Gradient, IsThatOfTheMisfitIn2D) {
 MEMORY_TEST(Gradient, IsThatOfTheMisfitIn3D) {
   for (const auto& [medium, unknowns] : media) {
     auto shot = make_shot<T, 3, Memory>(exec, medium, mixed_faces<3>());
-    expect_gradient<T, 3, Memory>(shot, unknowns, Way::shell, false, to_string(medium));
+    expect_gradient<T, 3, Memory>(shot, unknowns, SourceMethod::shell, false, to_string(medium));
   }
 }
 
@@ -179,7 +180,7 @@ MEMORY_TEST(Gradient, IsThatOfTheMisfitBehindOtherFaces) {
     for (const auto& [medium, unknowns] : media) {
       if (kind == FaceKind::cpml && medium == Medium::tti) continue;
       auto shot = make_shot<T, 2, Memory>(exec, medium, moho::wave::all_faces<2>(kind, 8), 8);
-      expect_gradient<T, 2, Memory>(shot, unknowns, Way::shell, false,
+      expect_gradient<T, 2, Memory>(shot, unknowns, SourceMethod::shell, false,
                                     moho::concat(to_string(medium), ", ", to_string(kind)),
                                     kind == FaceKind::cpml ? shot.options.order / 2 : 1);
     }
@@ -193,7 +194,7 @@ MEMORY_TEST(Gradient, OfLayersIsFoldedBack) {
                               moho::wave::all_faces<2>(FaceKind::random, 8)}) {
       auto shot = make_shot<T, 2, Memory>(exec, medium, faces);
       expect_gradient<T, 2, Memory>(
-          shot, unknowns, Way::stored, true,
+          shot, unknowns, SourceMethod::stored, true,
           moho::concat(to_string(medium), ", layers of ", to_string(faces.upper[0].kind)));
     }
   }
@@ -205,17 +206,17 @@ MEMORY_TEST(Gradient, TaylorRestFallsWithTheSquare) {
   for (const auto& [medium, unknowns] : media) {
     auto shot = make_shot<T, 2, Memory>(exec, medium, mixed_faces<2>());
     double value = 0.0;
-    const auto gradient = shot.gradient(unknowns, Way::shell, false, &value);
+    const auto gradient = shot.gradient(unknowns, SourceMethod::shell, false, &value);
     for (const int number : numbers_of_unknowns(unknowns)) {
       const auto g = values_of<T, 2, Memory>(exec, parameter(gradient, number));
       const auto start = values_of<T, 2, Memory>(exec, parameter(shot.model, number));
-      const double most = largest(g);
+      const double max = largest(g);
       std::vector<double> direction(g.size());
       double along = 0.0;
       for (std::size_t i = 0; i < g.size(); ++i) {
         const Index<2> node = shot.grid.node(static_cast<std::int64_t>(i));
         if (!is_inside(shot, number, node, 1)) continue;
-        direction[i] = parameters[number].change * g[i] / most;
+        direction[i] = parameters[number].change * g[i] / max;
         along += direction[i] * g[i];
       }
       std::array<double, 3> rest{};
@@ -243,15 +244,16 @@ MEMORY_TEST(Gradient, TaylorRestFallsWithTheSquare) {
 MEMORY_TEST(Gradient, EveryFewStepsIsNearlyTheSame) {
   auto shot = make_shot<T, 2, Memory>(exec, Medium::vti, mixed_faces<2>());
   shot.receivers = shot.points(9, 12);  // at all depths
-  const auto each = shot.gradient({.anisotropy = true}, Way::shell);
+  const auto each = shot.gradient({.anisotropy = true}, SourceMethod::shell);
   shot.product_interval = 2;
-  for (const Way way : {Way::stored, Way::shell, Way::replay}) {
-    const auto few = shot.gradient({.anisotropy = true}, way);
+  for (const SourceMethod method :
+       {SourceMethod::stored, SourceMethod::shell, SourceMethod::replay}) {
+    const auto few = shot.gradient({.anisotropy = true}, method);
     for (const int number : {0, 2, 3}) {
       EXPECT_LT(relative_error(values_of<T, 2, Memory>(exec, parameter(few, number)),
                                values_of<T, 2, Memory>(exec, parameter(each, number))),
                 0.02)
-          << parameters[number].name << ", way " << static_cast<int>(way);
+          << parameters[number].name << ", way " << static_cast<int>(method);
     }
   }
 }
@@ -262,7 +264,7 @@ MEMORY_TEST(Gradient, SourceMayRunBehindRandomLayers) {
   const auto medium = Medium::isotropic;
   auto shot = make_shot<T, 2, Memory>(exec, medium, mixed_faces<2>());
   shot.steps = 36;
-  const auto expected = shot.gradient({}, Way::stored);
+  const auto expected = shot.gradient({}, SourceMethod::stored);
   auto faces = moho::wave::all_faces<2>(FaceKind::random, 20);
   faces.lower[1] = {FaceKind::free_surface, 0};
   const auto extended = moho::wave::extended_grid(shot.grid, faces);
@@ -311,11 +313,13 @@ MEMORY_TEST(Gradient, RefusesWhatMakesNoSense) {
   EXPECT_THAT(make({}, 1, true), HasSubstr("layers: perfectly matched ones have no gradient"));
   shot.steps = 2;
   shot.product_interval = 5;
-  EXPECT_THAT(message([&] { shot.gradient({}, Way::shell); }), HasSubstr("steps is 2 (allowed: 5"));
+  EXPECT_THAT(message([&] { shot.gradient({}, SourceMethod::shell); }),
+              HasSubstr("steps is 2 (allowed: 5"));
   shot.steps = 20;
   shot.product_interval = 1;
   shot.observed.assign(shot.observed.size(), std::nan(""));
-  EXPECT_THAT(message([&] { shot.gradient({}, Way::shell); }), HasSubstr("the misfit is nan"));
+  EXPECT_THAT(message([&] { shot.gradient({}, SourceMethod::shell); }),
+              HasSubstr("the misfit is nan"));
 }
 
 }  // namespace

@@ -190,12 +190,12 @@ TEST(Misfit, LowPassLeavesWhatItShould) {
       samples[n] = std::sin(2.0 * pi * frequency * dt * static_cast<double>(n));
     }
     low_pass(samples, count, dt, corner);
-    double most = 0.0;
+    double max = 0.0;
     for (std::size_t n = samples.size() / 2; n < samples.size(); ++n) {
-      most = std::max(most, std::fabs(samples[n]));
+      max = std::max(max, std::fabs(samples[n]));
     }
     const double ratio = std::tan(pi * frequency * dt) / std::tan(pi * corner * dt);
-    EXPECT_NEAR(most, 1.0 / std::sqrt(1.0 + std::pow(ratio, 16.0)), 2e-3) << frequency;
+    EXPECT_NEAR(max, 1.0 / std::sqrt(1.0 + std::pow(ratio, 16.0)), 2e-3) << frequency;
   }
   // the filter is causal and does not mix traces
   std::vector<double> traces(400, 0.0);
@@ -255,13 +255,13 @@ TEST(Misfit, RemovesFrequenciesThatAlias) {
     }
     const std::vector<double> before = rows;
     remove_aliases(rows, 2, dt, pass, stop);
-    double most = 0.0, change = 0.0;
+    double max = 0.0, change = 0.0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      most = std::max(most, std::fabs(rows[i]));
+      max = std::max(max, std::fabs(rows[i]));
       change = std::max(change, std::fabs(rows[i] - before[i]));
       EXPECT_EQ(rows[i], -rows[i % 2 == 1 ? i - 1 : i + 1]);
     }
-    return std::pair(most, change);
+    return std::pair(max, change);
   };
   EXPECT_LT(largest(20.0).second, 1e-3);
   EXPECT_LT(largest(100.0).first, 1e-3);

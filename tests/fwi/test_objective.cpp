@@ -145,10 +145,10 @@ MEMORY_TEST(ObjectiveOf, GradientIsThatOfDifferences) {
       const Value value = evaluate<T, Memory>(exec, objective, x);
       // half of it random, half of it along the gradient
       auto direction = inversion.variables(2, 0.5);
-      double most = 0.0;
-      for (const double g : value.gradient) most = std::max(most, std::abs(g));
+      double max = 0.0;
+      for (const double g : value.gradient) max = std::max(max, std::abs(g));
       for (std::size_t i = 0; i < x.size(); ++i) {
-        if (x[i] != T(0)) direction[i] += static_cast<T>(value.gradient[i] / most);
+        if (x[i] != T(0)) direction[i] += static_cast<T>(value.gradient[i] / max);
       }
       EXPECT_GT(value.misfit, 1e-6);
       const double slope =

@@ -108,10 +108,11 @@ void expect_products_of_stored_operator(const Instance<Memory>& exec, Medium med
     const auto x = host_values<T, Memory>(a), y = host_values<T, Memory>(b);
     ASSERT_EQ(x.size(), y.size());
     if (y.empty()) return;
-    double apart = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i) apart = std::max(apart, std::fabs(x[i] - y[i]));
+    double max_difference = 0.0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      max_difference = std::max(max_difference, std::fabs(x[i] - y[i]));
     EXPECT_GT(largest(y), 0.0) << what;
-    EXPECT_LE(apart, by_precision<T>(2e-6, 4e-15) * largest(y)) << what;
+    EXPECT_LE(max_difference, by_precision<T>(2e-6, 4e-15) * largest(y)) << what;
   };
   expect_close(one.scale, other.scale, "scale");
   expect_close(one.illumination, other.illumination, "illumination");
@@ -122,14 +123,14 @@ void expect_products_of_stored_operator(const Instance<Memory>& exec, Medium med
   if (!density) return;
   const auto u = host_values<T, Memory>(source[0]), sum = host_values<T, Memory>(one.by_potential);
   const auto field = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), nu.now[0]);
-  double apart = 0.0;
+  double max_difference = 0.0;
   for (std::int64_t n = 0; n < box.size(); ++n) {
     const auto at = static_cast<std::size_t>(nu.layout.flat(box.node(n)));
     const auto i = static_cast<std::size_t>(n);
-    apart = std::max(apart, std::fabs(-0.75 * u[i] * field[at] - sum[i]));
+    max_difference = std::max(max_difference, std::fabs(-0.75 * u[i] * field[at] - sum[i]));
   }
   EXPECT_GT(largest(sum), 0.0) << "potential";
-  EXPECT_LE(apart, by_precision<T>(2e-7, 1e-15)) << "potential";
+  EXPECT_LE(max_difference, by_precision<T>(2e-7, 1e-15)) << "potential";
 }
 
 MEMORY_TEST(Products, OfSmallSectionsAreThoseOfAStoredOperator) {

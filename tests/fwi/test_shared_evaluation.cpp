@@ -146,8 +146,8 @@ class ThreadRanks : public stream::StreamRanks {
   std::unique_ptr<stream::StreamRanks> part(int number) override {
     return std::make_unique<ThreadRanks>(m_runs, static_cast<std::size_t>(number) + 1, rank() % 2);
   }
-  void together(const std::function<void()>& function) override { function(); }
-  std::int64_t least(std::int64_t value) override { return value; }
+  void collectively(const std::function<void()>& function) override { function(); }
+  std::int64_t min(std::int64_t value) override { return value; }
   int of_host(bool) override { return size(); }
   void send(const void*, std::size_t, int) override {}
   void receive(void*, std::size_t, int) override {}

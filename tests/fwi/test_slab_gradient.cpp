@@ -59,7 +59,7 @@ std::vector<int> slab_counts(const Instance<Memory>& exec) {
 
 /// Compared results.
 struct Outcome {
-  std::vector<double> vp, density, epsilon, delta, light, traces, image;
+  std::vector<double> vp, density, epsilon, delta, illumination, traces, image;
   double misfit = 0.0;
   double points = 0.0;
 };
@@ -90,7 +90,7 @@ struct Survey {
     options.unknowns = unknowns;
     options.steps = Dim == 2 ? 67 : 41;
     std::mt19937 numbers(7);
-    const auto place = [&] {
+    const auto position = [&] {
       Point<Dim> p{};
       for (int d = 0; d < Dim; ++d) p[d] = uniform(numbers, 0.05, 0.95) * grid.upper(d);
       return p;
@@ -98,8 +98,8 @@ struct Survey {
     for (int k = 0; k < 2; ++k) {
       Shot<Dim> shot;
       shot.number = k;
-      shot.sources = {place(), place()};
-      for (int r = 0; r < 9; ++r) shot.receivers.push_back(place());
+      shot.sources = {position(), position()};
+      for (int r = 0; r < 9; ++r) shot.receivers.push_back(position());
       shots.push_back(shot);
     }
     options.wavelet = short_wavelet();
@@ -163,8 +163,9 @@ struct Survey {
     if (lags) image.emplace(exec, gradients.box(), *lags);
     Outcome result;
     for (const Shot<Dim>& shot : shots) {
-      const auto set = [&](const Points<Dim>& places) {
-        return wave::PointSet<T, Dim, Memory>(exec, propagator.grid(), propagator.layout(), places,
+      const auto set = [&](const Points<Dim>& positions) {
+        return wave::PointSet<T, Dim, Memory>(exec, propagator.grid(), propagator.layout(),
+                                              positions,
                                               moho::wave::point_options(propagator, "point", true));
       };
       const auto sources = set(shot.sources);
@@ -206,7 +207,7 @@ struct Survey {
       result.epsilon = values_of<T, Dim, Memory>(exec, found.epsilon);
       result.delta = values_of<T, Dim, Memory>(exec, found.delta);
     }
-    result.light = values_of<T, Dim, Memory>(exec, gradients.illumination(exec, grid));
+    result.illumination = values_of<T, Dim, Memory>(exec, gradients.illumination(exec, grid));
     if (image) {
       image->flush(exec);
       const auto values = download(exec, image->values());
@@ -246,7 +247,7 @@ struct Survey {
       result.epsilon = values(found.epsilon);
       result.delta = values(found.delta);
     }
-    result.light = values(gradients.illumination());
+    result.illumination = values(gradients.illumination());
     if (lags) {
       const std::vector<T> image = gradients.extended_image();
       result.image.assign(image.begin(), image.end());
@@ -285,7 +286,7 @@ struct Survey {
         EXPECT_EQ(found.density, expected.density) << of;
         EXPECT_EQ(found.epsilon, expected.epsilon) << of;
         EXPECT_EQ(found.delta, expected.delta) << of;
-        EXPECT_EQ(found.light, expected.light) << of;
+        EXPECT_EQ(found.illumination, expected.illumination) << of;
         EXPECT_EQ(found.image, expected.image) << of;
       }
     }
@@ -430,18 +431,18 @@ MEMORY_TEST(SlabGradient, RefusesLagsOverTheNeighbours) {
     EXPECT_THAT([&] { gradients.extended_image(); },
                 ::testing::ThrowsMessage<moho::InputError>(HasSubstr("after begin_image()")));
     // half of the 47 planes of the model, and the planes of each slab between two others
-    std::int64_t most = 23;
+    std::int64_t max = 23;
     for (std::size_t g = 1; g + 1 < gradients.planes().size(); ++g) {
-      most = std::min(most, gradients.planes()[g].count());
+      max = std::min(max, gradients.planes()[g].count());
     }
-    EXPECT_EQ(gradients.max_lag(), most);
+    EXPECT_EQ(gradients.max_lag(), max);
     gradients.begin_image({gradients.max_lag(), 0});
     EXPECT_THAT(
         [&] {
           gradients.begin_image({gradients.max_lag() + 1, 0});
         },
         ::testing::ThrowsMessage<moho::InputError>(HasSubstr(
-            devices > 2 ? moho::concat(most, ", the planes of the model in the thinnest of ",
+            devices > 2 ? moho::concat(max, ", the planes of the model in the thinnest of ",
                                        devices, " slabs")
                         : "half of the nodes")));
     EXPECT_GT(gradients.image_bytes({2, 0}, devices), gradients.image_bytes({1, 0}, devices));

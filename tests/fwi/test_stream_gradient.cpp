@@ -49,7 +49,7 @@ bool few_launches(const Instance<Kokkos::CudaSpace>&) { return false; }
 
 /// Compared results.
 struct Outcome {
-  std::vector<double> vp, density, epsilon, delta, light, image;
+  std::vector<double> vp, density, epsilon, delta, illumination, image;
   double misfit = 0.0;
   double points = 0.0;
 };
@@ -84,14 +84,14 @@ struct Survey {
     for (int k = 0; k < 2; ++k) {
       Shot<Dim> shot;
       shot.number = k;
-      const auto place = [&] {
+      const auto position = [&] {
         Point<Dim> p{};
         for (int d = 0; d < Dim; ++d) p[d] = uniform(numbers, 0.05, 0.95) * grid.upper(d);
         return p;
       };
-      shot.sources = {place()};
+      shot.sources = {position()};
       for (int r = 0; r < 6; ++r) {
-        shot.receivers.push_back(place());
+        shot.receivers.push_back(position());
         // the box of the first shot's receivers excludes some nodes
         if (k == 0) shot.receivers.back()[Dim - 1] *= 0.2;
       }
@@ -125,8 +125,8 @@ struct Survey {
           exec, moho::wave::extended_grid(grid, source_faces),
           moho::wave::extend_model<T, Dim, Memory>(exec, grid, own, source_faces, layers(k)),
           behind);
-      const auto set = [&](const Propagator<T, Dim, Memory>& of, const Points<Dim>& places) {
-        return moho::wave::PointSet<T, Dim, Memory>(exec, of.grid(), of.layout(), places,
+      const auto set = [&](const Propagator<T, Dim, Memory>& of, const Points<Dim>& positions) {
+        return moho::wave::PointSet<T, Dim, Memory>(exec, of.grid(), of.layout(), positions,
                                                     moho::wave::point_options(of, "point", true));
       };
       const auto sources = set(propagator, shots[k].sources);
@@ -154,7 +154,7 @@ struct Survey {
       result.epsilon = values_of<T, Dim, Memory>(exec, found.epsilon);
       result.delta = values_of<T, Dim, Memory>(exec, found.delta);
     }
-    result.light = values_of<T, Dim, Memory>(exec, gradients.illumination(exec, grid));
+    result.illumination = values_of<T, Dim, Memory>(exec, gradients.illumination(exec, grid));
     if (image) {
       image->flush(exec);
       const std::vector<T> values = moho::download(exec, image->values());
@@ -197,7 +197,7 @@ struct Survey {
       result.epsilon = values_of<T, Dim, HostModelMemory>(host(), found.epsilon);
       result.delta = values_of<T, Dim, HostModelMemory>(host(), found.delta);
     }
-    result.light = values_of<T, Dim, HostModelMemory>(host(), gradients.illumination());
+    result.illumination = values_of<T, Dim, HostModelMemory>(host(), gradients.illumination());
     if (lags) {
       const std::vector<T> values = moho::download(host(), gradients.extended_image().values());
       result.image.assign(values.begin(), values.end());
@@ -207,7 +207,7 @@ struct Survey {
 };
 
 /// Options of the stream of a case.
-struct Way {
+struct SourceMethod {
   std::int64_t block, updates, lag;
   int devices;
   bool hold;
@@ -215,10 +215,10 @@ struct Way {
 
 template <class T, int Dim, class Memory>
 void expect_the_same_bits(const Instance<Memory>& exec, const Survey<T, Dim>& survey,
-                          const std::vector<Way>& ways, const std::string& what) {
+                          const std::vector<SourceMethod>& methods, const std::string& what) {
   const Outcome expected = survey.in_core(exec);
   ASSERT_GT(largest(expected.vp), 0.0);
-  ASSERT_GT(largest(expected.light), 0.0);
+  ASSERT_GT(largest(expected.illumination), 0.0);
   if (survey.lags) {
     ASSERT_GT(largest(expected.image), 0.0);
   }
@@ -226,31 +226,31 @@ void expect_the_same_bits(const Instance<Memory>& exec, const Survey<T, Dim>& su
     ASSERT_GT(largest(expected.epsilon), 0.0);
     ASSERT_GT(largest(expected.delta), 0.0);
   }
-  for (const Way& way : ways) {
+  for (const SourceMethod& method : methods) {
     auto options = survey.streamed_options();
-    options.wishes.block = way.block;
-    options.wishes.updates = way.updates;
-    options.wishes.lag = way.lag;
-    options.wishes.devices = std::min(way.devices, devices_there(exec));
-    options.wishes.hold_parameters = way.hold;
+    options.wishes.block = method.block;
+    options.wishes.updates = method.updates;
+    options.wishes.lag = method.lag;
+    options.wishes.devices = std::min(method.devices, available_devices(exec));
+    options.wishes.hold_parameters = method.hold;
     // sums stay on the device if memory suffices
-    if (!way.hold) {
+    if (!method.hold) {
       options.rates.in = options.rates.out = 0.0;
     }
     StreamedGradients<T, Dim, Memory> gradients(exec, survey.grid, survey.model, survey.shots,
                                                 options);
     const Outcome found = survey.streamed(exec, gradients);
-    const std::string where =
-        moho::concat(what, ", ", Dim, "D, block ", way.block, ", updates ", way.updates, ", lag ",
-                     gradients.plan().shape.lag, ", devices ", gradients.plan().shape.devices,
-                     gradients.plan().resident ? ", parameters held" : "",
-                     gradients.plan().sums_held ? ", sums held" : "");
+    const std::string where = moho::concat(what, ", ", Dim, "D, block ", method.block, ", updates ",
+                                           method.updates, ", lag ", gradients.plan().shape.lag,
+                                           ", devices ", gradients.plan().shape.devices,
+                                           gradients.plan().resident ? ", parameters held" : "",
+                                           gradients.plan().sums_held ? ", sums held" : "");
     EXPECT_EQ(found.misfit, expected.misfit) << where;
     EXPECT_EQ(found.vp, expected.vp) << where;
     EXPECT_EQ(found.density, expected.density) << where;
     EXPECT_EQ(found.epsilon, expected.epsilon) << where;
     EXPECT_EQ(found.delta, expected.delta) << where;
-    EXPECT_EQ(found.light, expected.light) << where;
+    EXPECT_EQ(found.illumination, expected.illumination) << where;
     EXPECT_EQ(found.image, expected.image) << where << ", lags";
     // the memory is that of the plan
     EXPECT_EQ(gradients.device_bytes() + gradients.need().fixed, gradients.plan().device_bytes)
@@ -289,13 +289,13 @@ std::string name_of(const Kind2& kind) {
 }
 
 MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn2D) {
-  const std::vector<Way> ways = {{1, few_launches(exec) ? 11 : 1, 0, 1, false},
-                                 {5, 3, 0, 1, true},
-                                 {7, 8, 0, 1, false},
-                                 {41, 8, 0, 1, true},
-                                 {4, 2, 0, 2, false},
-                                 {3, 3, 9, 3, false},
-                                 {41, 60, 0, 1, true}};
+  const std::vector<SourceMethod> methods = {{1, few_launches(exec) ? 11 : 1, 0, 1, false},
+                                             {5, 3, 0, 1, true},
+                                             {7, 8, 0, 1, false},
+                                             {41, 8, 0, 1, true},
+                                             {4, 2, 0, 2, false},
+                                             {3, 3, 9, 3, false},
+                                             {41, 60, 0, 1, true}};
   std::size_t number = 0;
   for (const Kind2& kind : gradient_kinds) {
     for (const FaceKind face : {FaceKind::sponge, FaceKind::cpml}) {
@@ -307,9 +307,9 @@ MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn2D) {
         Survey<T, 2> survey(kind.medium, kind.unknowns, absorbing<2>(face, width, width == 6),
                             random_faces<2>(width == 6), width == 6 ? 8 : 4);
         survey.product_interval = width == 6 ? 1 : 3;
-        std::vector<Way> some;
+        std::vector<SourceMethod> some;
         for (int k = 0; k < (few_launches(exec) ? 1 : 3); ++k) {
-          some.push_back(ways[number++ % ways.size()]);
+          some.push_back(methods[number++ % methods.size()]);
         }
         expect_the_same_bits<T, 2, Memory>(
             exec, survey, some, moho::concat(name_of(kind), ", ", to_string(face), " of ", width));
@@ -328,9 +328,10 @@ MEMORY_TEST(StreamGradient, HasTheBitsInCoreBehindOtherFaces) {
     own.lower[0] = {FaceKind::free_surface, 0};
     own.upper[0] = {FaceKind::rigid, 0};
     const Survey<T, 2> survey(kind.medium, kind.unknowns, faces, own, 8);
-    std::vector<Way> ways = {{6, 4, 0, 1, false}, {2, 3, 0, 1, true}, {5, 2, 0, 2, false}};
-    if (few_launches(exec)) ways.resize(1);
-    expect_the_same_bits<T, 2, Memory>(exec, survey, ways,
+    std::vector<SourceMethod> methods = {
+        {6, 4, 0, 1, false}, {2, 3, 0, 1, true}, {5, 2, 0, 2, false}};
+    if (few_launches(exec)) methods.resize(1);
+    expect_the_same_bits<T, 2, Memory>(exec, survey, methods,
                                        moho::concat(name_of(kind), ", free across x"));
   }
 }
@@ -348,13 +349,13 @@ MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn3D) {
 // Extended images: lags along x beyond and within a block, none, and half of the model; one shot
 // after the other; groups of one to eight pairs; runs that end within a group.
 MEMORY_TEST(StreamGradient, ImageHasTheBitsInCoreIn2D) {
-  const std::vector<Way> ways = {{1, few_launches(exec) ? 11 : 1, 0, 1, false},
-                                 {5, 3, 0, 1, true},
-                                 {7, 8, 0, 1, false},
-                                 {41, 8, 0, 1, true},
-                                 {4, 10, 0, 2, false},
-                                 {3, 3, 9, 3, false},
-                                 {2, 60, 0, 1, false}};
+  const std::vector<SourceMethod> methods = {{1, few_launches(exec) ? 11 : 1, 0, 1, false},
+                                             {5, 3, 0, 1, true},
+                                             {7, 8, 0, 1, false},
+                                             {41, 8, 0, 1, true},
+                                             {4, 10, 0, 2, false},
+                                             {3, 3, 9, 3, false},
+                                             {2, 60, 0, 1, false}};
   std::size_t number = 0;
   for (const Kind2& kind : gradient_kinds) {
     for (const std::int64_t lag : {0, 3, 14}) {
@@ -363,9 +364,9 @@ MEMORY_TEST(StreamGradient, ImageHasTheBitsInCoreIn2D) {
                           random_faces<2>(lag == 3), lag == 3 ? 8 : 4);
       survey.product_interval = lag == 0 ? 3 : lag == 3 ? 1 : 2;
       survey.lags = Lags{lag, 0};
-      std::vector<Way> some;
+      std::vector<SourceMethod> some;
       for (int k = 0; k < (few_launches(exec) ? 1 : 3); ++k) {
-        some.push_back(ways[number++ % ways.size()]);
+        some.push_back(methods[number++ % methods.size()]);
       }
       expect_the_same_bits<T, 2, Memory>(exec, survey, some,
                                          moho::concat(name_of(kind), ", half offsets to ", lag));
@@ -458,18 +459,18 @@ MEMORY_TEST(StreamGradient, KeepsToItsMemory) {
   };
   const auto free = make();
   moho::stream::StreamShape one = free->need().shape;
-  const std::size_t least = free->need().device_bytes(one, false);
-  EXPECT_GT(free->plan().device_bytes, least);
+  const std::size_t min = free->need().device_bytes(one, false);
+  EXPECT_GT(free->plan().device_bytes, min);
   EXPECT_GT(free->seconds(), free->plan().forecast.seconds);
   options.wishes.hold_parameters = false;
-  options.wishes.device_memory = least;
+  options.wishes.device_memory = min;
   const auto tight = make();
-  EXPECT_EQ(tight->plan().device_bytes, least);
+  EXPECT_EQ(tight->plan().device_bytes, min);
   EXPECT_FALSE(tight->plan().sums_held);
   if (!few_launches(exec)) {
     EXPECT_EQ(survey.streamed(exec, *tight).vp, survey.in_core(exec).vp);
   }
-  options.wishes.device_memory = least - 1;
+  options.wishes.device_memory = min - 1;
   EXPECT_THAT([&] { make(); }, ::testing::ThrowsMessage<moho::MemoryError>(
                                    HasSubstr("does not hold the planes of one stage")));
   options.wishes.device_memory = 0;

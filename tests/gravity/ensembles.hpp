@@ -218,10 +218,10 @@ template <class T, class Memory>
 Outcome compute(const Instance<Memory>& exec, const std::vector<Prism>& prisms,
                 const std::vector<Station>& stations, const Components& components,
                 const Options& options = {}) {
-  const auto rows = numbers_in(exec, flat(prisms)), places = numbers_in(exec, flat(stations));
+  const auto rows = numbers_in(exec, flat(prisms)), positions = numbers_in(exec, flat(stations));
   const auto results = results_in(exec, components.size(), stations.size());
-  const auto report =
-      gravity::forward<T>(exec, prisms_of(rows), stations_of(places), components, results, options);
+  const auto report = gravity::forward<T>(exec, prisms_of(rows), stations_of(positions), components,
+                                          results, options);
   return to_outcome(exec, results, report);
 }
 
@@ -230,10 +230,10 @@ template <class T, class Memory>
 Outcome compute(const Instance<Memory>& exec, const RegularMesh& mesh,
                 const std::vector<double>& densities, const std::vector<Station>& stations,
                 const Components& components, const Options& options = {}) {
-  const auto numbers = numbers_in(exec, densities), places = numbers_in(exec, flat(stations));
+  const auto numbers = numbers_in(exec, densities), positions = numbers_in(exec, flat(stations));
   const auto results = results_in(exec, components.size(), stations.size());
   const auto report = gravity::forward<T>(exec, mesh, gravity::DensityView<Memory>(numbers),
-                                          stations_of(places), components, results, options);
+                                          stations_of(positions), components, results, options);
   return to_outcome(exec, results, report);
 }
 
@@ -249,10 +249,10 @@ inline ::testing::AssertionResult outcome_agrees(const Outcome& outcome,
     return ::testing::AssertionFailure() << outcome.values.size() << " results";
   }
   for (std::size_t row = 0; row < components.size(); ++row) {
-    const auto place = static_cast<std::size_t>(components[row]);
+    const auto slot = static_cast<std::size_t>(components[row]);
     for (std::size_t s = 0; s < expected.fields.size(); ++s) {
-      const double found = outcome.at(row, s), exact = expected.fields[s][place];
-      const double scale = expected.scales[s][order_of(place)];
+      const double found = outcome.at(row, s), exact = expected.fields[s][slot];
+      const double scale = expected.scales[s][order_of(slot)];
       double error = std::abs(found - exact) / scale;
       if (std::isnan(exact) && std::isnan(found)) continue;
       if (found == exact) continue;

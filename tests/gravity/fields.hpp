@@ -27,22 +27,22 @@ inline constexpr double rock = 2670.0;
 inline constexpr double g_rock = gravity::gravitational_constant * rock;
 
 /// Indices of the ten components in a Field.
-enum Place : std::size_t { U, GX, GY, GZ, GXX, GYY, GZZ, GXY, GXZ, GYZ };
-inline constexpr std::size_t all_places[] = {U, GX, GY, GZ, GXX, GYY, GZZ, GXY, GXZ, GYZ};
+enum Slot : std::size_t { U, GX, GY, GZ, GXX, GYY, GZZ, GXY, GXZ, GYZ };
+inline constexpr std::size_t all_slots[] = {U, GX, GY, GZ, GXX, GYY, GZZ, GXY, GXZ, GYZ};
 
 /// Returns the index of ga, a = 0, 1, 2; the next function returns that of gab.
-inline constexpr std::size_t attraction_place(std::size_t a) { return GX + a; }
-inline constexpr std::size_t gradient_place(std::size_t a, std::size_t b) {
+inline constexpr std::size_t attraction_slot(std::size_t a) { return GX + a; }
+inline constexpr std::size_t gradient_slot(std::size_t a, std::size_t b) {
   return a == b ? GXX + a : GXY - 1 + a + b;
 }
 
-inline const char* place_name(std::size_t place) {
-  return gravity::to_string(static_cast<gravity::Component>(place));
+inline const char* slot_name(std::size_t slot) {
+  return gravity::to_string(static_cast<gravity::Component>(slot));
 }
 
 /// Returns 0 for the potential, 1 for the attraction, 2 for the gradient.
-inline constexpr std::size_t order_of(std::size_t place) {
-  return place == U ? 0 : place < GXX ? 1 : 2;
+inline constexpr std::size_t order_of(std::size_t slot) {
+  return slot == U ? 0 : slot < GXX ? 1 : 2;
 }
 
 /// Norms of the potential, of the attraction vector and of the gradient matrix. Errors are relative
@@ -69,15 +69,15 @@ inline Norms own_norms(double length, double density = rock) {
 /// where it is expected.
 inline ::testing::AssertionResult fields_agree(const Field& found, const Field& expected,
                                                const Norms& norms, double tolerance) {
-  for (const std::size_t place : all_places) {
-    const double allowed = tolerance * norms[order_of(place)];
-    const bool same = std::isnan(expected[place])
-                          ? std::isnan(found[place])
-                          : std::abs(found[place] - expected[place]) <= allowed;
+  for (const std::size_t slot : all_slots) {
+    const double allowed = tolerance * norms[order_of(slot)];
+    const bool same = std::isnan(expected[slot])
+                          ? std::isnan(found[slot])
+                          : std::abs(found[slot] - expected[slot]) <= allowed;
     if (!same) {
       return ::testing::AssertionFailure()
-             << place_name(place) << " is " << found[place] << ", not " << expected[place]
-             << ": off by " << std::abs(found[place] - expected[place]) << ", allowed " << allowed;
+             << slot_name(slot) << " is " << found[slot] << ", not " << expected[slot]
+             << ": off by " << std::abs(found[slot] - expected[slot]) << ", allowed " << allowed;
     }
   }
   return ::testing::AssertionSuccess();
@@ -86,10 +86,10 @@ inline ::testing::AssertionResult fields_agree(const Field& found, const Field& 
 /// Returns the library's robust field of one prism; the next function the textbook's field.
 inline Field quick_prism(const Prism& prism, const Station& station,
                          double constant = gravity::gravitational_constant) {
-  double row[7], place[3], out[10];
+  double row[7], slot[3], out[10];
   std::copy(prism.begin(), prism.end(), row);
-  std::copy(station.begin(), station.end(), place);
-  gravity::prism_field(row, place, constant, out);
+  std::copy(station.begin(), station.end(), slot);
+  gravity::prism_field(row, slot, constant, out);
   Field field;
   std::copy(out, out + 10, field.begin());
   return field;
@@ -97,10 +97,10 @@ inline Field quick_prism(const Prism& prism, const Station& station,
 
 inline Field reference_prism(const Prism& prism, const Station& station,
                              double constant = gravity::gravitational_constant) {
-  double row[7], place[3], out[10];
+  double row[7], slot[3], out[10];
   std::copy(prism.begin(), prism.end(), row);
-  std::copy(station.begin(), station.end(), place);
-  gravity::prism_reference(row, place, constant, out);
+  std::copy(station.begin(), station.end(), slot);
+  gravity::prism_reference(row, slot, constant, out);
   Field field;
   std::copy(out, out + 10, field.begin());
   return field;

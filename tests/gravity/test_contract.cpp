@@ -32,7 +32,7 @@ void hold_strategies(const Instance<Memory>& exec, bool overlaps) {
     }
   }
   const auto rows = numbers_in(exec, moho::gravity::mesh_prisms(small_mesh, numbers));
-  const auto densities = numbers_in(exec, numbers), places = numbers_in(exec, heights);
+  const auto densities = numbers_in(exec, numbers), positions = numbers_in(exec, heights);
   const auto results = results_in(exec, 10, 40);
   std::int64_t kernels = 0;
   Options options;
@@ -40,7 +40,7 @@ void hold_strategies(const Instance<Memory>& exec, bool overlaps) {
   for (const Strategy strategy : general_strategies) {
     options.strategy = strategy;
     kernels += kernels_in(hold(exec, to_string(strategy) + ", prisms", returns, [&] {
-      moho::gravity::forward<T>(exec, prisms_of(rows), stations_of(places), all_ten(), results,
+      moho::gravity::forward<T>(exec, prisms_of(rows), stations_of(positions), all_ten(), results,
                                 options);
     }));
   }
@@ -51,7 +51,7 @@ void hold_strategies(const Instance<Memory>& exec, bool overlaps) {
     options.strategy = strategy;
     kernels += kernels_in(hold(exec, to_string(strategy) + ", a mesh", returns, [&] {
       moho::gravity::forward<T>(exec, small_mesh, moho::gravity::DensityView<Memory>(densities),
-                                stations_of(places), all_ten(), results, options);
+                                stations_of(positions), all_ten(), results, options);
     }));
   }
   EXPECT_GT(kernels, 30);
@@ -76,20 +76,20 @@ template <class Memory>
 void hold_operator(const Instance<Memory>& exec) {
   const std::vector<double> heights{0.0, 0.0, -50.0, 300.0, 200.0, -80.0};
   const std::vector<double> rho(static_cast<std::size_t>(small_mesh.size()), 100.0);
-  const auto places = numbers_in(exec, heights), densities = numbers_in(exec, rho);
+  const auto positions = numbers_in(exec, heights), densities = numbers_in(exec, rho);
   const auto results = results_in(exec, 2, 2);
   const moho::gravity::Components components{moho::gravity::Component::gz,
                                              moho::gravity::Component::gxz};
   std::optional<moho::gravity::Operator<Memory>> field;
   hold(exec, "Operator", returns,
-       [&] { field.emplace(exec, small_mesh, stations_of(places), components); });
+       [&] { field.emplace(exec, small_mesh, stations_of(positions), components); });
   const Contract submits{{"gravity"}, false};
   hold(exec, "apply", submits, [&] { field->apply(exec, densities, results); });
   hold(exec, "adjoint", submits, [&] { field->adjoint(exec, results, densities); });
   hold(exec, "column_squares", submits, [&] { field->column_squares(exec, results, densities); });
   std::optional<moho::gravity::FmmOperator<Memory>> fast;
   hold(exec, "FmmOperator", returns,
-       [&] { fast.emplace(exec, small_mesh, stations_of(places), components); });
+       [&] { fast.emplace(exec, small_mesh, stations_of(positions), components); });
   hold(exec, "apply", submits, [&] { fast->apply(exec, densities, results); });
   hold(exec, "adjoint", submits, [&] { fast->adjoint(exec, results, densities); });
 }
@@ -99,19 +99,19 @@ void hold_magnetic(const Instance<Memory>& exec) {
   const std::vector<double> k(static_cast<std::size_t>(small_mesh.size()), 0.01);
   const std::vector<double> rest(3 * k.size(), 0.5);
   const auto rows = numbers_in(exec, moho::gravity::mesh_prisms(small_mesh, k));
-  const auto places = numbers_in(exec, heights), susceptibilities = numbers_in(exec, k),
+  const auto positions = numbers_in(exec, heights), susceptibilities = numbers_in(exec, k),
              vectors = numbers_in(exec, rest);
   const moho::gravity::RemanenceView<Memory> remanence(vectors.data(), k.size());
   const auto results = results_in(exec, 4, 2);
   const moho::gravity::AmbientField ambient{5e4, 60.0, 2.0};
   hold(exec, "magnetic_field of prisms", returns, [&] {
-    moho::gravity::magnetic_field<T>(exec, prisms_of(rows), remanence, stations_of(places),
+    moho::gravity::magnetic_field<T>(exec, prisms_of(rows), remanence, stations_of(positions),
                                      moho::gravity::all_magnetic_components(), ambient, results);
   });
   hold(exec, "magnetic_field of a mesh", returns, [&] {
     moho::gravity::magnetic_field<T>(
         exec, small_mesh, moho::gravity::DensityView<Memory>(susceptibilities), remanence,
-        stations_of(places), moho::gravity::all_magnetic_components(), ambient, results);
+        stations_of(positions), moho::gravity::all_magnetic_components(), ambient, results);
   });
 }
 TYPED_TEST(GravityContract, Magnetic) {

@@ -32,7 +32,7 @@ struct Layout {
   std::vector<double> prisms, stations, densities;
 
   std::size_t count() const { return prisms.size() / 7; }
-  std::size_t places() const { return stations.size() / 3; }
+  std::size_t positions() const { return stations.size() / 3; }
   void add_prism(const Prism& prism, double density) {
     prisms.insert(prisms.end(), prism.begin(), prism.end());
     densities.push_back(density);
@@ -43,7 +43,7 @@ enum class Kind { slab, layer, clusters, cube };
 
 // Scenes of 20 km: stations up to 100 m above a slab, 1 m above the faces of a layer, along flight
 // lines over clusters, and among the prisms of a cube.
-Layout layout_of(Kind kind, std::size_t count, std::size_t places, unsigned seed) {
+Layout layout_of(Kind kind, std::size_t count, std::size_t positions, unsigned seed) {
   Random random(seed);
   Layout made;
   const double size = 20e3, n = static_cast<double>(count);
@@ -69,7 +69,7 @@ Layout layout_of(Kind kind, std::size_t count, std::size_t places, unsigned seed
     auto prism = random_prism(random, random.log_between(0.2 * side, side), 3.0, at);
     made.add_prism(prism, random.between(-1500.0, 3000.0));
   }
-  for (std::size_t s = 0; s < places; ++s) {
+  for (std::size_t s = 0; s < positions; ++s) {
     double z = -random.between(1.0, 100.0);
     if (kind == Kind::layer) z = -1.0;
     if (kind == Kind::cube) z = random.between(0.0, size);
@@ -228,7 +228,7 @@ TYPED_TEST(GravityFmm, OfFewPrismsAndStations) {
     EXPECT_LT(
         largest_error(product_of<Memory>(field, layout), product_of<Memory>(direct, layout), 10),
         1e-9)
-        << layout.count() << " prisms, " << layout.places() << " stations";
+        << layout.count() << " prisms, " << layout.positions() << " stations";
     EXPECT_LT(dot_difference(field, layout.densities, 5), 1e-15);
   };
   Layout one;
@@ -322,9 +322,9 @@ TYPED_TEST(GravityFmm, OfAMeshIsThatOfItsPrisms) {
   layout.prisms = moho::gravity::mesh_prisms(mesh, layout.densities);
   const Components components{Component::gz, Component::gxx};
   FmmFieldOperator<Memory> list(exec, layout.prisms, layout.stations, components);
-  const auto places = numbers_in(exec, layout.stations);
-  moho::gravity::FmmOperator<Memory> whole(exec, mesh, stations_of(places), components);
-  const auto results = results_in(exec, 2, layout.places());
+  const auto positions = numbers_in(exec, layout.stations);
+  moho::gravity::FmmOperator<Memory> whole(exec, mesh, stations_of(positions), components);
+  const auto results = results_in(exec, 2, layout.positions());
   whole.apply(exec, numbers_in(exec, layout.densities), results);
   EXPECT_EQ(moho::download(exec, results), product_of<Memory>(list, layout));
   EXPECT_EQ(whole.prisms(), 720);
@@ -386,10 +386,10 @@ TYPED_TEST(GravityFmm, IsAStrategyOfComputeField) {
                 moho::gravity::compute_field<float>(exec, job);
               }),
               HasSubstr("fmm works in double precision"));
-  const auto rows = numbers_in(exec, job.prisms), places = numbers_in(exec, job.stations);
-  const auto results = results_in(exec, 2, layout.places());
+  const auto rows = numbers_in(exec, job.prisms), positions = numbers_in(exec, job.stations);
+  const auto results = results_in(exec, 2, layout.positions());
   EXPECT_THAT(message_of([&] {
-                moho::gravity::forward<double>(exec, prisms_of(rows), stations_of(places),
+                moho::gravity::forward<double>(exec, prisms_of(rows), stations_of(positions),
                                                job.components, results, job.options);
               }),
               HasSubstr("forward() has no fmm"));

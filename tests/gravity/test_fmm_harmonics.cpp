@@ -20,7 +20,7 @@ using Point = std::array<double, 3>;
 constexpr int order = 16;
 constexpr int lanes = fmm_lanes;
 
-std::size_t at(int place) { return static_cast<std::size_t>(place); }
+std::size_t at(int slot) { return static_cast<std::size_t>(slot); }
 
 // The tables exist while the tests run.
 class GravityFmmHarmonics : public ::testing::Test {
@@ -136,13 +136,13 @@ void for_tile_elements(const std::vector<double>& tiles, std::int32_t begin, int
 }
 
 TEST_F(GravityFmmHarmonics, TilesHaveTheElementsOfTheTables) {
-  constexpr int most = 20;
-  const FmmTables& known = fmm_tables(most);
+  constexpr int max = 20;
+  const FmmTables& known = fmm_tables(max);
   const FmmTiles tiles = tiles_of(known);
-  for (int n = 0; n <= most; ++n) {
+  for (int n = 0; n <= max; ++n) {
     const int steps = (block_of_degree(n) + 3) / 4, rows = (block_of_degree(n) + 7) / 8;
     std::vector<double> found(at((2 * n + 1) * (2 * n + 1)), 0.0), wanted = found;
-    const auto place = [&](bool sine, int row, int column) {
+    const auto slot = [&](bool sine, int row, int column) {
       return at((sine ? n + row : row) * (2 * n + 1) + (sine ? n + column : column));
     };
     double outside = 0.0;
@@ -152,30 +152,30 @@ TEST_F(GravityFmmHarmonics, TilesHaveTheElementsOfTheTables) {
       const int parity = tile / 2 / rows / steps;
       const int row = 2 * (8 * block + element / 4) + ((n + parity + (sine ? 1 : 0)) & 1);
       const int column = 2 * (4 * step + element % 4) + parity;
-      const int least = sine ? 1 : 0;
-      if (row < least || row > n || column < least || column > n) {
+      const int min = sine ? 1 : 0;
+      if (row < min || row > n || column < min || column > n) {
         outside += std::abs(value);
       } else {
-        found[place(sine, row, column)] = value;
+        found[slot(sine, row, column)] = value;
       }
     };
     for_tile_elements(tiles.exchange, tiles.exchange_begin[at(n)], 4 * steps * rows, set);
     for (int r = n * n; r < (n + 1) * (n + 1); ++r) {
       const HarmonicRow& row = known.rows[at(r)];
       for (int m = first_exchanged(row), k = 0; m <= n; m += 2, ++k) {
-        wanted[place(row.sine != 0, row.order, m)] = known.exchange[at(row.exchange + k)];
+        wanted[slot(row.sine != 0, row.order, m)] = known.exchange[at(row.exchange + k)];
       }
     }
     EXPECT_EQ(outside, 0.0) << n;
     EXPECT_EQ(found, wanted) << n;
   }
-  for (int m = 0; m <= most; ++m) {
-    const int rows = (most - m) / 8 + 1, steps = (most - m) / 4 + 1;
+  for (int m = 0; m <= max; ++m) {
+    const int rows = (max - m) / 8 + 1, steps = (max - m) / 4 + 1;
     for_tile_elements(tiles.inverse, tiles.inverse_begin[at(m)], rows * steps,
                       [&](int tile, int element, double value) {
                         const int k = m + 8 * (tile % rows) + element / 4,
                                   n = m + 4 * (tile / rows) + element % 4;
-                        const bool inside = k <= most && n <= most;
+                        const bool inside = k <= max && n <= max;
                         const double element_of_table =
                             inside ? known.inverse[at(known.rows[at(cos_at(k, m))].shift + n - m)]
                                    : 0.0;
@@ -192,7 +192,7 @@ struct FarScene {
   std::vector<FarPair> pairs;
   std::vector<double> expansions;
 
-  FarScene(int most, unsigned seed) {
+  FarScene(int max, unsigned seed) {
     Random random(seed);
     for (int k = 0; k < 40; ++k) {
       FmmNode node{};
@@ -205,7 +205,7 @@ struct FarScene {
       nodes.push_back(node);
     }
     for (std::int32_t k = 0; k < 40; ++k) {
-      for (int p = 8; p <= most; p += 4) {
+      for (int p = 8; p <= max; p += 4) {
         const int count = (k * 7 + p) % 20;
         for (int pair = 0; pair < count; ++pair) {
           const auto other = static_cast<std::int32_t>((k + 1 + pair) % 40);
@@ -215,7 +215,7 @@ struct FarScene {
       if (static_cast<std::int32_t>(pairs.size()) > begin.back()) items.push_back(k);
       begin.push_back(static_cast<std::int32_t>(pairs.size()));
     }
-    expansions.resize(nodes.size() * at(fmm_count(most)));
+    expansions.resize(nodes.size() * at(fmm_count(max)));
     for (double& value : expansions) value = random.between(-1.0, 1.0);
   }
 };
@@ -224,11 +224,11 @@ TEST_F(GravityFmmHarmonics, TilesTranslateLikeTables) {
   using Memory = Kokkos::CudaSpace;
   if (!has_matrix_units<Memory>) GTEST_SKIP() << "needs matrix units";
   const moho::Instance<Memory> exec{Kokkos::Cuda()};
-  for (const int most : {8, 20, 28}) {
+  for (const int max : {8, 20, 28}) {
     for (const bool transposed : {false, true}) {
-      const FarScene scene(most, 5);
-      const FmmTablesIn<Memory> tables_in(exec, fmm_tables(most));
-      const FmmTilesIn<Memory> tiles_in(exec, tiles_of(fmm_tables(most)));
+      const FarScene scene(max, 5);
+      const FmmTablesIn<Memory> tables_in(exec, fmm_tables(max));
+      const FmmTilesIn<Memory> tiles_in(exec, tiles_of(fmm_tables(max)));
       const char* const label = "moho::test::far_pairs";
       const auto nodes = moho::upload(exec, scene.nodes, label);
       const auto items = moho::upload(exec, scene.items, label);
@@ -247,8 +247,8 @@ TEST_F(GravityFmmHarmonics, TilesTranslateLikeTables) {
         far.pairs = pairs.data();
         far.from = from.data();
         far.to = to.data();
-        far.numbers = fmm_count(most);
-        far.least = 2;
+        far.numbers = fmm_count(max);
+        far.min = 2;
         far.transposed = transposed;
         far.first = 3;
         far.last = 38;
@@ -265,16 +265,16 @@ TEST_F(GravityFmmHarmonics, TilesTranslateLikeTables) {
       };
       const auto wanted = translated_by(false), found = translated_by(true);
       // numbers of higher degrees are smaller
-      for (int n = 0; n <= most; ++n) {
+      for (int n = 0; n <= max; ++n) {
         double largest = 0.0, difference = 0.0;
         for (std::size_t node = 0; node < scene.nodes.size(); ++node) {
           for (int r = n * n; r < (n + 1) * (n + 1); ++r) {
-            const std::size_t k = node * at(fmm_count(most)) + at(r);
+            const std::size_t k = node * at(fmm_count(max)) + at(r);
             largest = std::max(largest, std::abs(wanted[k]));
             difference = std::max(difference, std::abs(found[k] - wanted[k]));
           }
         }
-        EXPECT_LE(difference, 1e-13 * largest) << most << ' ' << n << ' ' << transposed;
+        EXPECT_LE(difference, 1e-13 * largest) << max << ' ' << n << ' ' << transposed;
         EXPECT_GT(largest, 0.0);
       }
     }

@@ -47,10 +47,10 @@ void stations_do_not_influence_each_other(const moho::Instance<Memory>& exec) {
   const Outcome together = compute<T>(exec, e.prisms, e.stations, all_ten());
   for (std::size_t s = 0; s < e.stations.size(); ++s) {
     const Outcome alone = compute<T>(exec, e.prisms, {e.stations[s]}, all_ten());
-    for (const std::size_t place : all_places) {
-      EXPECT_NEAR(alone.at(place, 0), together.at(place, s),
-                  2.0 * close_enough<T> * e.expected.scales[s][order_of(place)])
-          << place_name(place) << " at station " << s;
+    for (const std::size_t slot : all_slots) {
+      EXPECT_NEAR(alone.at(slot, 0), together.at(slot, s),
+                  2.0 * close_enough<T> * e.expected.scales[s][order_of(slot)])
+          << slot_name(slot) << " at station " << s;
     }
   }
 }
@@ -311,9 +311,10 @@ void takes_views_that_convert(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(20, 10, 16);
   using Prisms = Kokkos::View<double* [7], Kokkos::LayoutRight, Memory>;
   using Stations = Kokkos::View<double* [3], Kokkos::LayoutRight, Memory>;
-  const auto rows = numbers_in(exec, flat(e.prisms)), places = numbers_in(exec, flat(e.stations));
+  const auto rows = numbers_in(exec, flat(e.prisms)),
+             positions = numbers_in(exec, flat(e.stations));
   const Prisms prisms(rows.data(), e.prisms.size());
-  const Stations stations(places.data(), e.stations.size());
+  const Stations stations(positions.data(), e.stations.size());
   const auto results = results_in(exec, 1, e.stations.size());
   const auto report = moho::gravity::forward<T>(exec, prisms, stations, {Component::gz}, results);
   const Outcome found = to_outcome(exec, results, report);

@@ -145,9 +145,9 @@ void sizes_of_all_kinds(const moho::Instance<Memory>& exec) {
       for (double& v : s) v *= factor;
     }
     for (std::size_t s = 0; s < scaled.stations.size(); ++s) {
-      for (const std::size_t place : all_places) {
-        const double by = place == U ? factor * factor : place < GXX ? factor : 1.0;
-        scaled.expected.fields[s][place] *= by;
+      for (const std::size_t slot : all_slots) {
+        const double by = slot == U ? factor * factor : slot < GXX ? factor : 1.0;
+        scaled.expected.fields[s][slot] *= by;
       }
       scaled.expected.scales[s][0] *= factor * factor;
       scaled.expected.scales[s][1] *= factor;

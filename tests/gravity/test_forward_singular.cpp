@@ -129,9 +129,9 @@ template <class T, class Memory>
 void stations_at_tiny_distances(const moho::Instance<Memory>& exec) {
   const std::vector<Prism> prisms{{0.0, 100.0, -50.0, 50.0, 0.0, 40.0, rock}};
   const RegularMesh mesh{{1, 1, 1}, {0.0, -50.0, 0.0}, {100.0, 50.0, 40.0}};
-  const std::vector<Station> places{{0.0, 20.0, 10.0}, {30.0, 50.0, 0.0}, {30.0, 20.0, 0.0},
-                                    {0.0, 50.0, 0.0},  {0.0, 50.0, 20.0}, {0.0, 70.0, 0.0},
-                                    {0.0, 50.0, -9.0}, {-50.0, 0.0, 0.0}, {0.0, -90.0, 0.0}};
+  const std::vector<Station> positions{{0.0, 20.0, 10.0}, {30.0, 50.0, 0.0}, {30.0, 20.0, 0.0},
+                                       {0.0, 50.0, 0.0},  {0.0, 50.0, 20.0}, {0.0, 70.0, 0.0},
+                                       {0.0, 50.0, -9.0}, {-50.0, 0.0, 0.0}, {0.0, -90.0, 0.0}};
   const auto moved = [](std::vector<Station> stations, double tiny) {
     for (Station& s : stations) {
       for (double& v : s) v = v == 0.0 ? tiny : v;
@@ -149,11 +149,11 @@ void stations_at_tiny_distances(const moho::Instance<Memory>& exec) {
     }
   };
   // by_corners: outside the mesh only
-  const std::vector<Station> outside(places.begin() + 5, places.end());
+  const std::vector<Station> outside(positions.begin() + 5, positions.end());
   for (const Strategy strategy : general_strategies) {
-    const Outcome expected = compute<T>(exec, prisms, places, all_ten(), with(strategy));
+    const Outcome expected = compute<T>(exec, prisms, positions, all_ten(), with(strategy));
     for (const double tiny : {1e-320, 1e-200, -1e-158}) {
-      same(compute<T>(exec, prisms, moved(places, tiny), all_ten(), with(strategy)), expected,
+      same(compute<T>(exec, prisms, moved(positions, tiny), all_ten(), with(strategy)), expected,
            tiny);
     }
   }

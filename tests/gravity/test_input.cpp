@@ -307,15 +307,15 @@ TYPED_TEST(Input, StationsMustBeFinite) {
 template <class T, class Memory>
 void shape_of_results(const moho::Instance<Memory>& exec) {
   const auto rows = numbers_in(exec, flat(std::vector<Prism>{good}));
-  const auto places = numbers_in(exec, {1.0, 2.0, -3.0, 4.0, 5.0, -6.0, 7.0, 8.0, -9.0});
+  const auto positions = numbers_in(exec, {1.0, 2.0, -3.0, 4.0, 5.0, -6.0, 7.0, 8.0, -9.0});
   const Components components{Component::gz, Component::gx};
   for (const auto& [components_given, columns] :
        {std::pair{3, 2}, std::pair{2, 2}, std::pair{1, 3}, std::pair{0, 0}, std::pair{2, 4}}) {
     const auto results = results_in(exec, static_cast<std::size_t>(components_given),
                                     static_cast<std::size_t>(columns));
     expect_parts(message<InputError>([&] {
-                   moho::gravity::forward<T>(exec, prisms_of(rows), stations_of(places), components,
-                                             results);
+                   moho::gravity::forward<T>(exec, prisms_of(rows), stations_of(positions),
+                                             components, results);
                  }),
                  {"results: ", moho::concat(components_given, " x ", columns), "allowed: 2 x 3"});
   }
@@ -334,7 +334,7 @@ void parts_of_larger_views_are_refused(const moho::Instance<Memory>& exec) {
     return Kokkos::subview(view, Kokkos::ALL(), std::make_pair(std::size_t(0), columns));
   };
   const auto rows = numbers_in(exec, flat(std::vector<Prism>{good, good}));
-  const auto places = numbers_in(exec, {1.0, 2.0, -3.0, 4.0, 5.0, -6.0});
+  const auto positions = numbers_in(exec, {1.0, 2.0, -3.0, 4.0, 5.0, -6.0});
   const auto results = results_in(exec, 1, 2);
   const Wide prism_part = part(wide(2, 9), 7), station_part = part(wide(2, 4), 3),
              result_part = part(wide(2, 5), 2);
@@ -344,12 +344,12 @@ void parts_of_larger_views_are_refused(const moho::Instance<Memory>& exec) {
     return message<InputError>([&] { moho::gravity::forward<T>(exec, p, s, c, r); });
   };
   const Components gz{Component::gz};
-  expect_parts(refused(prisms, stations_of(places), gz, results),
+  expect_parts(refused(prisms, stations_of(positions), gz, results),
                {"prisms: it is a part of a larger view", "Kokkos::deep_copy"});
   expect_parts(refused(prisms_of(rows), stations, gz, results),
                {"stations: it is a part of a larger view"});
   expect_parts(
-      refused(prisms_of(rows), stations_of(places), {Component::gz, Component::gx}, result_part),
+      refused(prisms_of(rows), stations_of(positions), {Component::gz, Component::gx}, result_part),
       {"results: it is a part of a larger view"});
 }
 TYPED_TEST(Input, PartsOfLargerViewsAreRefused) {

@@ -47,12 +47,12 @@ Outcome anomaly(const Instance<Memory>& exec, const std::vector<Prism>& prisms,
                 const std::vector<Vector>& remanence, const std::vector<Station>& stations,
                 const MagneticComponents& components = all_four,
                 const AmbientField& field = ambient, const Options& options = {}) {
-  const auto rows = numbers_in(exec, flat(prisms)), places = numbers_in(exec, flat(stations));
+  const auto rows = numbers_in(exec, flat(prisms)), positions = numbers_in(exec, flat(stations));
   const auto vectors = numbers_in(exec, flat(remanence));
   const auto results = results_in(exec, components.size(), stations.size());
   const auto report =
       moho::gravity::magnetic_field<T>(exec, prisms_of(rows), remanence_of(vectors),
-                                       stations_of(places), components, field, results, options);
+                                       stations_of(positions), components, field, results, options);
   return to_outcome(exec, results, report);
 }
 
@@ -214,7 +214,7 @@ TYPED_TEST(Magnetic, IsTheGradientTensorTimesTheMagnetisation) {
       const Field field = exact_prism(one, outside[s], 1e-9);  // gradient without G rho
       for (std::size_t a = 0; a < 3; ++a) {
         double b = 0.0;
-        for (std::size_t c = 0; c < 3; ++c) b += 100.0 * field[gradient_place(a, c)] * j[c];
+        for (std::size_t c = 0; c < 3; ++c) b += 100.0 * field[gradient_slot(a, c)] * j[c];
         expected[s][1 + a] += b;
         expected[s][0] += b * unit[a] / norm_of(unit);
       }
@@ -299,11 +299,11 @@ TYPED_TEST(Magnetic, TurnsWithItsPrismsAndField) {
   const auto prisms = with_susceptibility(mixed_pool().prisms(), 0.03);
   std::vector<Prism> turned;
   for (const Prism& p : prisms) turned.push_back({-p[3], -p[2], p[0], p[1], p[4], p[5], p[6]});
-  std::vector<Station> places;
-  for (const Station& s : stations) places.push_back({-s[1], s[0], s[2]});
+  std::vector<Station> positions;
+  for (const Station& s : stations) positions.push_back({-s[1], s[0], s[2]});
   const Outcome first = anomaly<T>(exec, prisms, {}, stations);
   const Outcome second =
-      anomaly<T>(exec, turned, {}, places, all_four,
+      anomaly<T>(exec, turned, {}, positions, all_four,
                  {ambient.intensity, ambient.inclination, ambient.declination + 90.0});
   for (std::size_t s = 0; s < stations.size(); ++s) {
     const Vector b{first.at(1, s), first.at(2, s), first.at(3, s)};
@@ -420,11 +420,11 @@ TYPED_TEST(Magnetic, OfAMeshIsThatOfItsCells) {
   stations.push_back({-150.0, -50.0, 60.0});  // inside of cell 8
   const auto numbers = numbers_in(exec, susceptibilities), vectors = numbers_in(exec, flat(rest));
   const auto run = [&](const std::vector<Station>& at) {
-    const auto places = numbers_in(exec, flat(at));
+    const auto positions = numbers_in(exec, flat(at));
     const auto results = results_in(exec, 4, at.size());
     const auto report = moho::gravity::magnetic_field<T>(
         exec, mesh, moho::gravity::DensityView<typename TypeParam::Memory>(numbers),
-        remanence_of(vectors), stations_of(places), all_four, ambient, results);
+        remanence_of(vectors), stations_of(positions), all_four, ambient, results);
     return to_outcome(exec, results, report);
   };
   const Outcome found = run(stations);

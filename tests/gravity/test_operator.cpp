@@ -26,9 +26,9 @@ using Operator = moho::gravity::Operator<Memory>;
 struct Scene {
   std::vector<double> prisms, stations, densities;
   std::size_t count() const { return prisms.size() / 7; }
-  std::size_t places() const { return stations.size() / 3; }
+  std::size_t positions() const { return stations.size() / 3; }
 
-  Scene(std::size_t count, std::size_t places, unsigned seed) {
+  Scene(std::size_t count, std::size_t positions, unsigned seed) {
     Random random(seed);
     for (std::size_t i = 0; i < count; ++i) {
       const auto prism = random_prism(random, random.log_between(20.0, 200.0), 2.0,
@@ -37,7 +37,7 @@ struct Scene {
       prisms.insert(prisms.end(), prism.begin(), prism.end());
       densities.push_back(i % 7 == 3 ? 0.0 : random.between(-1500.0, 3000.0));
     }
-    for (std::size_t i = 0; i < places; ++i) {
+    for (std::size_t i = 0; i < positions; ++i) {
       const double height = i % 5 == 0   ? random.between(0.0, 1000.0)
                             : i % 5 == 1 ? -random.log_between(1e4, 3e5)
                                          : -random.log_between(1.0, 1000.0);
@@ -59,8 +59,8 @@ std::vector<double> random_numbers(std::size_t count, unsigned seed) {
 template <class Memory>
 Operator<Memory> operator_of(const Instance<Memory>& exec, const Scene& scene,
                              const Components& components, const OperatorOptions& options = {}) {
-  const auto rows = numbers_in(exec, scene.prisms), places = numbers_in(exec, scene.stations);
-  return Operator<Memory>(exec, prisms_of(rows), stations_of(places), components, options);
+  const auto rows = numbers_in(exec, scene.prisms), positions = numbers_in(exec, scene.stations);
+  return Operator<Memory>(exec, prisms_of(rows), stations_of(positions), components, options);
 }
 
 template <class Memory>
@@ -127,13 +127,14 @@ TYPED_TEST(GravityOperator, ComputesTheFieldOfForward) {
     EXPECT_GT(field.bytes(), 300u * 64u);
     const auto found = apply(exec, field, scene.densities);
     for (std::size_t i = 0; i < scene.count(); ++i) scene.prisms[7 * i + 6] = scene.densities[i];
-    const auto rows = numbers_in(exec, scene.prisms), places = numbers_in(exec, scene.stations);
-    const auto results = results_in(exec, components.size(), scene.places());
-    moho::gravity::forward<double>(exec, prisms_of(rows), stations_of(places), components, results);
+    const auto rows = numbers_in(exec, scene.prisms), positions = numbers_in(exec, scene.stations);
+    const auto results = results_in(exec, components.size(), scene.positions());
+    moho::gravity::forward<double>(exec, prisms_of(rows), stations_of(positions), components,
+                                   results);
     const auto known = download(exec, results);
     for (std::size_t c = 0; c < components.size(); ++c) {
       double largest = 0.0;
-      const std::size_t begin = c * scene.places(), end = begin + scene.places();
+      const std::size_t begin = c * scene.positions(), end = begin + scene.positions();
       for (std::size_t k = begin; k < end; ++k) largest = std::max(largest, std::abs(known[k]));
       for (std::size_t k = begin; k < end; ++k) {
         ASSERT_NEAR(found[k], known[k], 1e-14 * largest) << to_string(components[c]) << k;
@@ -206,8 +207,8 @@ TYPED_TEST(GravityOperator, OfAMeshIsThatOfItsPrisms) {
   Scene scene(60, 20, 6);
   scene.prisms = moho::gravity::mesh_prisms(mesh, std::vector<double>(60, 1.0));
   auto list = operator_of(exec, scene, {Component::gz, Component::gxx});
-  const auto places = numbers_in(exec, scene.stations);
-  Operator<Memory> whole(exec, mesh, stations_of(places), {Component::gz, Component::gxx});
+  const auto positions = numbers_in(exec, scene.stations);
+  Operator<Memory> whole(exec, mesh, stations_of(positions), {Component::gz, Component::gxx});
   EXPECT_EQ(apply(exec, whole, scene.densities), apply(exec, list, scene.densities));
   const auto weights = random_numbers(40, 1);
   EXPECT_EQ(adjoint(exec, whole, weights), adjoint(exec, list, weights));

@@ -181,10 +181,10 @@ TEST(Prism, RightFarAway) {
       const Station s{c[0] + far * u[0], c[1] + far * u[1], c[2] + far * u[2]};
       const Field expected = exact(p, s), found = quick_prism(p, s);
       const Norms norms = norms_of(expected);
-      for (const std::size_t place : all_places) {
-        double& w = worst[order_of(place)];
-        w = std::max(w, std::abs(found[place] - expected[place]) / norms[order_of(place)]);
-        ASSERT_FALSE(std::isnan(found[place])) << describe(p, s);
+      for (const std::size_t slot : all_slots) {
+        double& w = worst[order_of(slot)];
+        w = std::max(w, std::abs(found[slot] - expected[slot]) / norms[order_of(slot)]);
+        ASSERT_FALSE(std::isnan(found[slot])) << describe(p, s);
       }
       if (sides >= 1e3) {
         const Field point =
@@ -210,9 +210,9 @@ TEST(Prism, TheTextbookFormIsRightNearAndLosesDigitsFarAway) {
       const Station s{d * u[0], d * u[1], d * u[2]};
       const Field expected = exact(p, s), found = reference_prism(p, s);
       const Norms norms = norms_of(expected);
-      for (const std::size_t place : all_places) {
+      for (const std::size_t slot : all_slots) {
         double& worst = sides == 2.0 ? near : far;
-        worst = std::max(worst, std::abs(found[place] - expected[place]) / norms[order_of(place)]);
+        worst = std::max(worst, std::abs(found[slot] - expected[slot]) / norms[order_of(slot)]);
       }
     }
   }

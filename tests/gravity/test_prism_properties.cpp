@@ -28,9 +28,9 @@ TEST(Prism, MirroredAndTurned) {
         Field expected = f;
         for (std::size_t b = 0; b < 3; ++b) {
           if (a == b) {
-            expected[attraction_place(a)] *= -1.0;
+            expected[attraction_slot(a)] *= -1.0;
           } else {
-            expected[gradient_place(a, b)] *= -1.0;
+            expected[gradient_slot(a, b)] *= -1.0;
           }
         }
         EXPECT_TRUE(fields_agree(quick_prism(q, t), expected, scale, 1e-10))
@@ -45,9 +45,9 @@ TEST(Prism, MirroredAndTurned) {
           q[2 * a] = p[2 * turn[a]];
           q[2 * a + 1] = p[2 * turn[a] + 1];
           t[a] = s[turn[a]];
-          expected[attraction_place(a)] = f[attraction_place(turn[a])];
+          expected[attraction_slot(a)] = f[attraction_slot(turn[a])];
           for (std::size_t b = 0; b < 3; ++b) {
-            expected[gradient_place(a, b)] = f[gradient_place(turn[a], turn[b])];
+            expected[gradient_slot(a, b)] = f[gradient_slot(turn[a], turn[b])];
           }
         }
         EXPECT_TRUE(fields_agree(quick_prism(q, t), expected, scale, 1e-10)) << describe(p, s);
@@ -111,17 +111,17 @@ TEST(Prism, IsTheDerivativeOfWhatComesBefore) {
           return d;
         };
         const Field one = difference(step), two = difference(2.0 * step);
-        const auto derivative = [&](std::size_t place) {
-          return (4.0 * one[place] - two[place]) / 3.0;
+        const auto derivative = [&](std::size_t slot) {
+          return (4.0 * one[slot] - two[slot]) / 3.0;
         };
         // rounding of U and g divided by the step
         const Norms rounded = with_rounding(scale, p);
         const double noise_g = 1e-14 * rounded[0] / step * unit_g;
         const double noise_t = 1e-14 * rounded[1] / unit_g / step * unit_t;
-        EXPECT_NEAR(derivative(U) * unit_g, f[attraction_place(a)], 1e-8 * scale[1] + noise_g)
+        EXPECT_NEAR(derivative(U) * unit_g, f[attraction_slot(a)], 1e-8 * scale[1] + noise_g)
             << "axis " << a << ": " << describe(p, s);
         for (std::size_t b = 0; b < 3; ++b) {
-          EXPECT_NEAR(derivative(attraction_place(b)) / unit_g * unit_t, f[gradient_place(a, b)],
+          EXPECT_NEAR(derivative(attraction_slot(b)) / unit_g * unit_t, f[gradient_slot(a, b)],
                       1e-8 * scale[2] + noise_t)
               << "axes " << a << " and " << b << ": " << describe(p, s);
         }
@@ -204,9 +204,9 @@ double outward_flux(const Prism& p, const Station& low, const Station& high) {
             s[c] = ends_c[j] + half_c * (1.0 + rule.nodes[n]);
             const double weight = rule.weights[m] * rule.weights[n] * half_b * half_c;
             s[a] = high[a];
-            flux += weight * quick_prism(p, s)[attraction_place(a)];
+            flux += weight * quick_prism(p, s)[attraction_slot(a)];
             s[a] = low[a];
-            flux -= weight * quick_prism(p, s)[attraction_place(a)];
+            flux -= weight * quick_prism(p, s)[attraction_slot(a)];
           }
         }
       }
@@ -244,8 +244,8 @@ TEST(Prism, ScalesWithItsSize) {
       for (double& v : t) v *= factor;
       Field expected = quick_prism(ugly, s);
       const Norms scale = scale_at(p, t);
-      for (const std::size_t place : all_places) {
-        expected[place] *= place == U ? factor * factor : place < GXX ? factor : 1.0;
+      for (const std::size_t slot : all_slots) {
+        expected[slot] *= slot == U ? factor * factor : slot < GXX ? factor : 1.0;
       }
       EXPECT_TRUE(fields_agree(quick_prism(p, t), expected, scale, 1e-13)) << describe(p, t);
     }

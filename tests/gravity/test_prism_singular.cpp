@@ -66,14 +66,14 @@ TEST(Singular, EveryPlaceByContract) {
       }
       // the contract, written independently of the reference
       for (std::size_t a = 0; a < 3; ++a) {
-        EXPECT_TRUE(std::isfinite(found[attraction_place(a)])) << describe(p, spot.station);
+        EXPECT_TRUE(std::isfinite(found[attraction_slot(a)])) << describe(p, spot.station);
         for (std::size_t b = a; b < 3; ++b) {
           bool missing = false;
           if (!outside && on == 3) missing = true;
           if (!outside && on == 2) missing = on_axis[a] && on_axis[b];
-          const double value = found[gradient_place(a, b)];
+          const double value = found[gradient_slot(a, b)];
           EXPECT_EQ(std::isnan(value), missing)
-              << place_name(gradient_place(a, b)) << ": " << describe(p, spot.station);
+              << slot_name(gradient_slot(a, b)) << ": " << describe(p, spot.station);
           EXPECT_FALSE(std::isinf(value));
         }
       }
@@ -115,7 +115,7 @@ TEST(Singular, FacesJumpInOneComponentAlone) {
         const Norms scale{own[0], own[1], own_norms(1.0)[2]};
         EXPECT_TRUE(fields_agree(outside, at, scale, 1e-7)) << describe(p, s);
         Field expected = at;
-        expected[gradient_place(a, a)] -= jump;
+        expected[gradient_slot(a, a)] -= jump;
         EXPECT_TRUE(fields_agree(inside, expected, scale, 1e-7)) << describe(p, s);
       }
     }
@@ -152,8 +152,8 @@ TEST(Singular, ApproachedFromAllSides) {
           // |g - limit| <= G rho times a few eps L (1 + ln(1 / eps))
           const double room = 20.0 * eps * (1.0 - std::log(eps)) + 1e-12;
           const Norms longest = own_norms(longest_of(p));
-          for (const std::size_t place : {U, GX, GY, GZ}) {
-            EXPECT_NEAR(found[place], limit[place], room * longest[order_of(place)]);
+          for (const std::size_t slot : {U, GX, GY, GZ}) {
+            EXPECT_NEAR(found[slot], limit[slot], room * longest[order_of(slot)]);
           }
         }
       }
@@ -187,12 +187,12 @@ TEST(Singular, CloserThanSquaresCanSay) {
           if (spot.where[a] == 0) close[a] = d[a] * tiny;
         }
         const Field expected = quick_prism(at_origin, on), found = quick_prism(at_origin, close);
-        for (const std::size_t place : all_places) {
-          if (std::isnan(expected[place])) {
-            EXPECT_TRUE(std::isnan(found[place])) << describe(at_origin, close);
+        for (const std::size_t slot : all_slots) {
+          if (std::isnan(expected[slot])) {
+            EXPECT_TRUE(std::isnan(found[slot])) << describe(at_origin, close);
           } else {
-            EXPECT_EQ(found[place], expected[place])
-                << place_name(place) << ": " << describe(at_origin, close);
+            EXPECT_EQ(found[slot], expected[slot])
+                << slot_name(slot) << ": " << describe(at_origin, close);
           }
         }
       }
@@ -207,7 +207,7 @@ TEST(Singular, OnlyTheVeryPlaceIsSingular) {
   for (const Station& s : {Station{1e-17, -0.5, 0.0}, Station{-1e-17, -0.5, 0.0},
                            Station{1e-17, 0.0, -0.5}, Station{1e-17, 1e-18, -1e-19}}) {
     const Field expected = exact(p, s);
-    for (const std::size_t place : all_places) EXPECT_TRUE(std::isfinite(expected[place]));
+    for (const std::size_t slot : all_slots) EXPECT_TRUE(std::isfinite(expected[slot]));
     EXPECT_TRUE(fields_agree(quick_prism(p, s), expected, norms_of(expected), 1e-13))
         << describe(p, s);
   }

@@ -165,28 +165,28 @@ template <class Memory>
 void flag_stops_products(const moho::Instance<Memory>& exec) {
   const RegularMesh mesh{{12, 10, 4}, {0.0, 0.0, 0.0}, {1200.0, 1000.0, 400.0}};
   const std::vector<double> densities(static_cast<std::size_t>(mesh.size()), 1.0);
-  std::vector<double> places;
+  std::vector<double> positions;
   for (int i = 0; i < 120; ++i) {
-    places.insert(places.end(), {100.0 * (i % 12), 100.0 * (i / 12), -50.0});
+    positions.insert(positions.end(), {100.0 * (i % 12), 100.0 * (i / 12), -50.0});
   }
   moho::StopFlag flag;
   const auto stoppable = moho::stopped_by<Memory>(exec, flag);
   const Components components{Component::gz, Component::gzz, Component::gxz};
-  moho::gravity::LatticeOperator<Memory> lattice(stoppable, mesh, places, components);
+  moho::gravity::LatticeOperator<Memory> lattice(stoppable, mesh, positions, components);
   expect_stops(lattice, flag);
   const std::vector<double> rows = moho::gravity::mesh_prisms(mesh, densities);
   using Fmm = moho::gravity::FmmFieldOperator<Memory>;
-  Fmm fmm(stoppable, rows, places, components);
+  Fmm fmm(stoppable, rows, positions, components);
   expect_stops(fmm, flag);
   using Direct = moho::gravity::DirectFieldOperator<Memory>;
-  Direct direct(stoppable, rows, places, components);
+  Direct direct(stoppable, rows, positions, components);
   expect_stops(direct, flag);
   flag.request();
   std::vector<double> squares;
   EXPECT_THROW(direct.column_squares(std::vector<double>(direct.values(), 1.0), squares),
                moho::Stopped);
-  EXPECT_THROW(Fmm(stoppable, rows, places, components), moho::Stopped);
-  EXPECT_THROW(moho::gravity::LatticeOperator<Memory>(stoppable, mesh, places, components),
+  EXPECT_THROW(Fmm(stoppable, rows, positions, components), moho::Stopped);
+  EXPECT_THROW(moho::gravity::LatticeOperator<Memory>(stoppable, mesh, positions, components),
                moho::Stopped);
 }
 TYPED_TEST(Progress, AFlagStopsProducts) { flag_stops_products(TypeParam::exec()); }

@@ -57,10 +57,10 @@ TEST(SharedOperator, HasTheBitsOfOneProcess) {
     }
   }
   const Components components{Component::gz, Component::gxz};
-  const auto make = [&](const std::vector<double>& rows, const std::vector<double>& places) {
+  const auto make = [&](const std::vector<double>& rows, const std::vector<double>& positions) {
     moho::gravity::OperatorOptions options;
     options.all_stations = 150;
-    return moho::gravity::make_field_operator(exec, rows, places, components, options);
+    return moho::gravity::make_field_operator(exec, rows, positions, components, options);
   };
   const auto densities = shared_numbers(5000, 1), weights = shared_numbers(300, 2);
   std::vector<double> field, sums, squares;
@@ -91,8 +91,8 @@ TEST(SharedOperator, ServesProcessesWithoutWork) {
   const moho::Instance<Kokkos::HostSpace> exec = Kokkos::Serial();
   const std::vector<double> prisms{0, 10, 0, 10, 5, 15, 1, 20, 30, 0, 10, 5, 15, 1};
   const std::vector<double> stations{0, 0, -3, 9, 9, -4};
-  const auto make = [&](const std::vector<double>& rows, const std::vector<double>& places) {
-    return moho::gravity::make_field_operator(exec, rows, places, {Component::gz});
+  const auto make = [&](const std::vector<double>& rows, const std::vector<double>& positions) {
+    return moho::gravity::make_field_operator(exec, rows, positions, {Component::gz});
   };
   std::vector<double> field;
   make(prisms, stations)->apply({1.0, -2.0}, field);
@@ -145,7 +145,7 @@ TEST(SharedJobs, AddUpToTheWhole) {
         EXPECT_EQ(mine.options.far_tolerance, 1e-9);
         EXPECT_EQ(mine.ambient.inclination, 60.0);
         std::vector<double> results;
-        process.together([&] { results = compute(mine).results; });
+        process.collectively([&] { results = compute(mine).results; });
         process.sum_to_root(results);
         if (!process.root()) return;
         ASSERT_EQ(results.size(), expected.size());

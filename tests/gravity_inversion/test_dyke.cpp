@@ -20,7 +20,7 @@ using gravity::Component;
 
 // Returns the dip of the compact result; correlation and mass are compared with the truth.
 double dip_from(const gravity::Components& components, double exponent, int iterations,
-                double least_correlation) {
+                double min_correlation) {
   const Instance<Kokkos::HostSpace> exec = Kokkos::DefaultHostExecutionSpace();
   const DykeSurvey survey = dyke_survey();
   InversionProblem problem;
@@ -43,7 +43,7 @@ double dip_from(const gravity::Components& components, double exponent, int iter
   while (!state.done) inversion.advance(state);
   EXPECT_NEAR(inversion.fit(state.smooth_model).chi2_all, 1.0, 0.05);
   EXPECT_NEAR(inversion.fit(state.model).chi2_all, 1.0, 0.12);
-  EXPECT_GT(correlation_of(state.model, survey.densities), least_correlation);
+  EXPECT_GT(correlation_of(state.model, survey.densities), min_correlation);
   double mass = 0.0, true_mass = 0.0;
   for (std::size_t k = 0; k < state.model.size(); ++k) {
     mass += state.model[k];

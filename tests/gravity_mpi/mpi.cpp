@@ -264,7 +264,7 @@ TEST_F(Mpi, ACommunicatorSharesTheWorkOfARun) {
   if (rank == 0) {
     EXPECT_EQ(merged, size);
   }
-  EXPECT_THROW(processes.together([&] {
+  EXPECT_THROW(processes.collectively([&] {
     if (rank == size - 1) throw InputError("refused");
   }),
                InputError);
@@ -306,11 +306,12 @@ TEST_F(Mpi, Gather) {
   }
 }
 
-// Returns the message of the exception that together() throws on this rank; `function` runs on all.
+// Returns the message of the exception that collectively() throws on this rank; `function` runs on
+// all.
 template <class Exception, class Function>
 std::string thrown(MPI_Comm world, const Function& function) {
   try {
-    together(world, function);
+    collectively(world, function);
   } catch (const Exception& error) {
     return error.what();
   }
@@ -319,7 +320,7 @@ std::string thrown(MPI_Comm world, const Function& function) {
 
 TEST_F(Mpi, OneRankThatFailsFailsAll) {
   int calls = 0;
-  together(world, [&] { ++calls; });
+  collectively(world, [&] { ++calls; });
   EXPECT_EQ(calls, 1);
 
   const int last = size - 1;

@@ -62,8 +62,8 @@ TEST(Example, FindsASmoothCurveAboveZero) {
   }
   const auto found = fit(points);
   std::vector<double> gradient(points.size());
-  const double least = smooth(found, points, gradient);
-  EXPECT_LT(least, 0.5 * smooth(points, points, gradient));
+  const double min = smooth(found, points, gradient);
+  EXPECT_LT(min, 0.5 * smooth(points, points, gradient));
   smooth(found, points, gradient);
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_GE(found[i], 0.0);

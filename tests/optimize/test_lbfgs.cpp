@@ -32,7 +32,7 @@ using moho::HostElements;
 using moho::optimize::Constraints;
 using moho::optimize::Lbfgs;
 using moho::optimize::LbfgsOptions;
-using moho::optimize::Stop;
+using moho::optimize::StopReason;
 using moho::optimize::Want;
 using ::testing::HasSubstr;
 
@@ -169,7 +169,7 @@ void hold_to_published_counts(const Instance<Memory>& exec) {
       options.evaluations = 2000;
       Lbfgs<double, Memory> search(exec, to_view<double, Memory>(exec, problem.start), options);
       run<double, Memory>(exec, search, problem.function);
-      EXPECT_EQ(search.reason(), Stop::gradient) << problem.name << ": " << search.message();
+      EXPECT_EQ(search.reason(), StopReason::gradient) << problem.name << ": " << search.message();
       EXPECT_LE(static_cast<double>(search.evaluations()), 1.25 * problem.published[k])
           << problem.name << ", " << memories[k] << " pairs, " << search.iterations()
           << " iterations";
@@ -185,7 +185,7 @@ TYPED_TEST(LbfgsInDouble, NeedsNoMoreEvaluationsThanPublished) {
 
 template <class Memory>
 void find_minima(const Instance<Memory>& exec) {
-  const auto least = [&](const Problem& problem) {
+  const auto min = [&](const Problem& problem) {
     LbfgsOptions options;
     options.gradient = 1e-9;
     options.memory = 10;
@@ -198,12 +198,12 @@ void find_minima(const Instance<Memory>& exec) {
     return search.value();
   };
   const auto list = problems();
-  EXPECT_LT(least(list[2]), 1e-15);
-  EXPECT_LT(least(list[3]), 1e-15);
-  EXPECT_LT(least(list[4]), 1e-10);
-  EXPECT_NEAR(least(list[5]), 0.71253, 5e-6);
+  EXPECT_LT(min(list[2]), 1e-15);
+  EXPECT_LT(min(list[3]), 1e-15);
+  EXPECT_LT(min(list[4]), 1e-10);
+  EXPECT_NEAR(min(list[5]), 0.71253, 5e-6);
   // A x = e_1 has x_1 = n / (n + 1)
-  EXPECT_NEAR(least(list[6]), -0.5 * 100.0 / 101.0, 1e-12);
+  EXPECT_NEAR(min(list[6]), -0.5 * 100.0 / 101.0, 1e-12);
 }
 TYPED_TEST(LbfgsInDouble, FindsTheMinima) {
   find_minima<typename TypeParam::Memory>(TypeParam::exec());
@@ -242,7 +242,7 @@ void keep_bounds(const Instance<Memory>& exec) {
                                bounds);
   run<double, Memory>(exec, search, driver);
   EXPECT_NEAR(search.first_value(), 3460.0, 1e-9);
-  EXPECT_EQ(search.reason(), Stop::ratio) << search.message();
+  EXPECT_EQ(search.reason(), StopReason::ratio) << search.message();
   EXPECT_LE(search.evaluations(), 35);  // 1.25 times 28
 }
 TYPED_TEST(LbfgsInDouble, KeepsBounds) {
@@ -278,7 +278,7 @@ MEMORY_TEST(LbfgsTest, EndsAtBoundsAndKeepsWhatIsMasked) {
                                            moho::upload(exec, mask, "mask")};
   Lbfgs<T, Memory> search(exec, to_view<T, Memory>(exec, Values(n, 0.25)), options, constraints);
   run<T, Memory>(exec, search, function);
-  EXPECT_EQ(search.reason(), Stop::gradient) << search.message();
+  EXPECT_EQ(search.reason(), StopReason::gradient) << search.message();
   const Values found = to_values<Memory>(exec, search.best());
   for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(found[i], expected[i], 2e-5) << i;
 }
@@ -307,7 +307,7 @@ MEMORY_TEST(LbfgsTest, PreconditionerIsTheInverseOfTheFirstHessian) {
     Lbfgs<T, Memory> search(exec, to_view<T, Memory>(exec, Values(n, 0.0)), options);
     if (preconditioned) search.precondition(exec, to_view<T, Memory>(exec, factors));
     run<T, Memory>(exec, search, function);
-    EXPECT_EQ(search.reason(), Stop::gradient) << search.message();
+    EXPECT_EQ(search.reason(), StopReason::gradient) << search.message();
     return search.evaluations();
   };
   EXPECT_EQ(evaluations(true), 2);
@@ -409,7 +409,7 @@ MEMORY_TEST(LbfgsTest, EndsWithAReasonWhereTheFunctionIsNoisy) {
     options.evaluations = 600;
     Lbfgs<T, Memory> search(exec, to_view<T, Memory>(exec, Values(1000, -1.0)), options);
     run<T, Memory>(exec, search, noisy);
-    EXPECT_NE(search.reason(), Stop::none);
+    EXPECT_NE(search.reason(), StopReason::none);
     EXPECT_LT(search.evaluations(), 600) << search.message();
     EXPECT_NEAR(search.value(), 0.71253, 1e-4) << search.message();
   }
@@ -426,7 +426,7 @@ TYPED_TEST(LbfgsInDouble, SlopesLeadWhereValuesAreRounded) {
   options.evaluations = 200;
   Lbfgs<double, Memory> search(exec, to_view<double, Memory>(exec, Values(1000, -1.0)), options);
   run<double, Memory>(exec, search, rounded);
-  EXPECT_EQ(search.reason(), Stop::gradient) << search.message();
+  EXPECT_EQ(search.reason(), StopReason::gradient) << search.message();
 }
 
 TYPED_TEST(LbfgsInDouble, SaysWhyItStops) {
@@ -437,13 +437,13 @@ TYPED_TEST(LbfgsInDouble, SaysWhyItStops) {
     run<double, Memory>(exec, search, function);
     return std::pair(search.reason(), search.message());
   };
-  EXPECT_EQ(search_with({.iterations = 3}, rosenbrock).first, Stop::iterations);
+  EXPECT_EQ(search_with({.iterations = 3}, rosenbrock).first, StopReason::iterations);
   EXPECT_THAT(search_with({.iterations = 3}, rosenbrock).second, HasSubstr("after 3 iterations"));
-  EXPECT_EQ(search_with({.evaluations = 4}, rosenbrock).first, Stop::evaluations);
+  EXPECT_EQ(search_with({.evaluations = 4}, rosenbrock).first, StopReason::evaluations);
   EXPECT_THAT(search_with({.evaluations = 4}, rosenbrock).second, HasSubstr("4 evaluations"));
-  EXPECT_EQ(search_with({.ratio = 0.1}, rosenbrock).first, Stop::ratio);
-  EXPECT_EQ(search_with({.decrease = 0.5}, rosenbrock).first, Stop::decrease);
-  EXPECT_EQ(search_with({}, rosenbrock).first, Stop::gradient);
+  EXPECT_EQ(search_with({.ratio = 0.1}, rosenbrock).first, StopReason::ratio);
+  EXPECT_EQ(search_with({.decrease = 0.5}, rosenbrock).first, StopReason::decrease);
+  EXPECT_EQ(search_with({}, rosenbrock).first, StopReason::gradient);
   const Function flat = [](const Values&, Values& g) {
     std::fill(g.begin(), g.end(), 0.0);
     return 2.0;
@@ -455,7 +455,7 @@ TYPED_TEST(LbfgsInDouble, SaysWhyItStops) {
     for (double& value : g) value = -value;
     return f;
   };
-  EXPECT_EQ(search_with({}, wrong).first, Stop::search);
+  EXPECT_EQ(search_with({}, wrong).first, StopReason::search);
   EXPECT_THAT(search_with({}, wrong).second, HasSubstr("no step along the gradient lowers f"));
 }
 
@@ -488,7 +488,7 @@ TYPED_TEST(LbfgsInDouble, RestartGoesOnWithAnotherFunction) {
     return (x[0] - 3.0) * (x[0] - 3.0) + 4.0 * (x[1] + 4.0) * (x[1] + 4.0);
   };
   run<double, Memory>(exec, search, other);
-  EXPECT_EQ(search.reason(), Stop::gradient);
+  EXPECT_EQ(search.reason(), StopReason::gradient);
   EXPECT_NEAR(to_values<Memory>(exec, search.best())[0], 3.0, 1e-4);
   EXPECT_NEAR(to_values<Memory>(exec, search.best())[1], -4.0, 1e-4);
 }

@@ -26,11 +26,11 @@ TYPED_TEST_SUITE(Fragments, TestCases, CaseName);
 template <class T, int Dim, class Memory>
 std::size_t budget_of(const moho::rays::GridGraph<T, Dim, Memory>& graph, std::int64_t fragments) {
   const auto nodes = static_cast<std::size_t>(graph.grid().size());
-  const auto places = static_cast<std::size_t>(graph.data().grid.size);
+  const auto padded_size = static_cast<std::size_t>(graph.data().grid.size);
   const auto tiles = static_cast<std::size_t>(graph.data().grid.tile_count());
   const auto block = static_cast<std::size_t>(
       moho::rays::detail::weight_block_size<Memory, Dim>(graph.star(), graph.radius()));
-  return 2 * places * sizeof(T) + nodes * (sizeof(T) + sizeof(std::int16_t)) +
+  return 2 * padded_size * sizeof(T) + nodes * (sizeof(T) + sizeof(std::int16_t)) +
          tiles * sizeof(std::int64_t) +
          static_cast<std::size_t>(fragments) * (block * sizeof(T) + sizeof(int));
 }

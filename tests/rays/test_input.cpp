@@ -229,16 +229,16 @@ void memory_budget_too_small(const Instance<Memory>& exec) {
   options.memory_budget = 0;
   options.storage = WeightStorage::on_the_fly;
   const auto roomy = make_graph<T>(exec, model, options);
-  const std::size_t places = static_cast<std::size_t>(roomy.data().grid.size);
+  const std::size_t padded_size = static_cast<std::size_t>(roomy.data().grid.size);
 
   options.storage = WeightStorage::stored;
-  options.memory_budget = places * sizeof(T) * 40;  // the table needs 48 words per vertex
+  options.memory_budget = padded_size * sizeof(T) * 40;  // the table needs 48 words per vertex
   expect_parts(message<MemoryError>([&] { make_graph<T>(exec, model, options); }),
                {"memory: the table of edge weights needs ", "the memory budget", "on the fly"});
 
   // enough for the default method, too small for methods with more arrays
   options.storage = WeightStorage::on_the_fly;
-  options.memory_budget = places * sizeof(T) * 3;
+  options.memory_budget = padded_size * sizeof(T) * 3;
   const auto graph = make_graph<T>(exec, model, options);
   EXPECT_NO_THROW(solve(exec, graph, {{1.0, 1.0}}));
   for (const auto method : {Method::relaxation, Method::push, Method::near_far}) {

@@ -95,10 +95,10 @@ void expect_chains(const Instance<Memory>& exec, const Model<Dim>& model,
       const Point<Dim> end = as_point<Dim>(node);
       bool source_on_node = true, joined = true, same_node = true;
       for (int d = 0; d < Dim; ++d) {
-        const double apart = std::abs(end[d] - source[d]);
+        const double distance = std::abs(end[d] - source[d]);
         source_on_node = source_on_node && std::abs(source[d] - std::round(source[d])) < 1e-9;
-        same_node = same_node && apart < 1e-9;
-        joined = joined && apart <= options.radius;
+        same_node = same_node && distance < 1e-9;
+        joined = joined && distance <= options.radius;
       }
       foreign += !(source_on_node ? same_node : joined);
       sum += straight<T, Dim>(model, options, source, end);

@@ -33,12 +33,12 @@ void never_falls_and_ends_at_one(const Instance<Memory>& exec) {
   GraphOptions options;
   options.radius = 2;
   options.storage = WeightStorage::on_the_fly;
-  const std::size_t places =
+  const std::size_t padded_size =
       static_cast<std::size_t>(make_graph<float>(exec, model, options).data().grid.size);
   for (const bool batches : {false, true}) {
     for (const auto method : parallel_methods) {
       const std::size_t words = static_cast<std::size_t>(words_for_few_sources(method));
-      options.memory_budget = batches ? words * places * sizeof(float) : 0;
+      options.memory_budget = batches ? words * padded_size * sizeof(float) : 0;
       const auto graph = make_graph<float>(exec, model, options);
       std::vector<double> fractions;
       bool said = true;

@@ -161,10 +161,10 @@ void batches_give_the_same(const Instance<Memory>& exec) {
   options.radius = 2;
   options.storage = WeightStorage::on_the_fly;
   const auto roomy = make_graph<T>(exec, model, options);
-  const std::size_t places = static_cast<std::size_t>(roomy.data().grid.size);
+  const std::size_t padded_size = static_cast<std::size_t>(roomy.data().grid.size);
   for (const auto method : parallel_methods) {
     const std::size_t words = static_cast<std::size_t>(words_for_few_sources(method));
-    options.memory_budget = words * places * sizeof(T);
+    options.memory_budget = words * padded_size * sizeof(T);
     const auto tight = make_graph<T>(exec, model, options);
     moho::rays::TraceOptions trace;
     trace.method = method;
@@ -194,8 +194,8 @@ void storage_follows_the_budget(const Instance<Memory>& exec) {
   EXPECT_GT(roomy.weight_bytes(), 0u);
   EXPECT_GE(roomy.weight_seconds(), 0.0);
 
-  const std::size_t places = static_cast<std::size_t>(roomy.data().grid.size);
-  options.memory_budget = 10 * places * sizeof(T);  // the table needs 40 words per vertex
+  const std::size_t padded_size = static_cast<std::size_t>(roomy.data().grid.size);
+  options.memory_budget = 10 * padded_size * sizeof(T);  // the table needs 40 words per vertex
   const auto tight = make_graph<T>(exec, model, options);
   EXPECT_EQ(tight.storage(), WeightStorage::on_the_fly);
   EXPECT_THAT(tight.storage_reason(), HasSubstr("does not fit the memory budget"));
@@ -207,9 +207,9 @@ void storage_follows_the_budget(const Instance<Memory>& exec) {
   // without a table nothing is allocated
   options.memory_budget = 0;
   options.storage = WeightStorage::on_the_fly;
-  const auto asked = make_graph<T>(exec, model, options);
-  EXPECT_EQ(asked.data().table.size(), 0u);
-  EXPECT_THAT(asked.storage_reason(), HasSubstr("as asked"));
+  const auto requested = make_graph<T>(exec, model, options);
+  EXPECT_EQ(requested.data().table.size(), 0u);
+  EXPECT_THAT(requested.storage_reason(), HasSubstr("as asked"));
 }
 TYPED_TEST(Shapes, StorageFollowsTheBudget) {
   storage_follows_the_budget<typename TypeParam::Scalar>(TypeParam::exec());

@@ -3,7 +3,7 @@
 //
 // One model over several instances: the bits of the complete graph, wherever the cuts are.
 
-#include <moho/core/order.hpp>
+#include <moho/core/device_instances.hpp>
 #include <moho/rays/split_graph.hpp>
 
 #include <gmock/gmock.h>

@@ -28,8 +28,8 @@ void expect_table(const Instance<Memory>& exec, const Model<Dim>& model,
   ASSERT_EQ(graph.storage(), WeightStorage::stored);
   const auto& padded = graph.data().grid;
   const auto table = download(exec, graph.data().table);
-  const std::size_t places = static_cast<std::size_t>(padded.size);
-  ASSERT_EQ(table.size() * 2, places * static_cast<std::size_t>(graph.neighbours()));
+  const std::size_t padded_size = static_cast<std::size_t>(padded.size);
+  ASSERT_EQ(table.size() * 2, padded_size * static_cast<std::size_t>(graph.neighbours()));
   EXPECT_EQ(graph.weight_bytes(), table.size() * sizeof(T));
   const bool slowness = options.rule == WeightRule::slowness || options.rule == WeightRule::cells;
   const auto value = [&](const Index<Dim>& node) {
@@ -38,9 +38,9 @@ void expect_table(const Instance<Memory>& exec, const Model<Dim>& model,
   };
   std::int64_t wrong = 0, inner = 0;
   for (std::size_t e = 0; e < graph.star().size(); ++e) {
-    for (std::int64_t place = 0; place < padded.size; ++place) {
-      const double weight = static_cast<double>(table[e * places + place]);
-      const Index<Dim> near = padded.node(place);
+    for (std::int64_t index = 0; index < padded.size; ++index) {
+      const double weight = static_cast<double>(table[e * padded_size + index]);
+      const Index<Dim> near = padded.node(index);
       Index<Dim> far = near;
       Point<Dim> p, q;
       double square = 0.0;

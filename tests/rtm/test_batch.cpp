@@ -69,16 +69,16 @@ struct RandomShots {
   }
   wave::PointSet<T, Dim, Memory> points(int count, unsigned seed) const {
     std::mt19937 random(seed);
-    Points<Dim> places;
+    Points<Dim> positions;
     for (int n = 0; n < count; ++n) {
       Point<Dim> p{};
       for (int d = 0; d < Dim; ++d) {
         const auto last = static_cast<double>(grid.extents[d] - 6);
         p[d] = grid.origin[d] + grid.spacing[d] * uniform(random, 5.0, last);
       }
-      places.push_back(p);
+      positions.push_back(p);
     }
-    return wave::PointSet<T, Dim, Memory>(exec, extended, propagator->layout(), places,
+    return wave::PointSet<T, Dim, Memory>(exec, extended, propagator->layout(), positions,
                                           wave::point_options(*propagator, "point", true));
   }
   wave::PointSeries<T, Memory> signal(std::size_t rows, std::int64_t count) const {
@@ -239,7 +239,7 @@ MEMORY_TEST(MigrationBatch, RefusesWhatIsNotPossible) {
               HasSubstr("a part of a grid is given"));
   rtm::OffsetOptions<2> offsets;
   offsets.columns = {{10, 0}};
-  offsets.largest = 2;
+  offsets.max_half_offset = 2;
   const auto gathers = rtm::make_image<T, 2, Memory>(exec, shots.grid, offsets);
   EXPECT_THAT(message([&](auto&, auto&, auto& members) { members[1].sums = &gathers; }),
               HasSubstr("sums: they have offset gathers"));
@@ -348,10 +348,10 @@ MEMORY_TEST(MigrationBatch, SizeDoesNotChangeAnImage) {
     options.batch_size = batch;
     options.keep_data = 13;
     std::size_t reports = 0;
-    options.progress = [&, most = concurrent](const rtm::MigrationProgress& now) {
+    options.progress = [&, max = concurrent](const rtm::MigrationProgress& now) {
       ++reports;
       EXPECT_LE(now.shots_done, 6.0);
-      EXPECT_EQ(now.concurrent_shots, most);
+      EXPECT_EQ(now.concurrent_shots, max);
     };
     auto migration = survey.made();
     migration.accumulate(Squares{});

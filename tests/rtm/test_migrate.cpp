@@ -89,13 +89,13 @@ MEMORY_TEST(Diffractor, ComesOutWhereItIs) {
                     rtm::normalised<T, 2, Memory>(exec, section.grid, migration.sums.image,
                                                   migration.sums.source_illumination)));
       // away from the source and the receivers
-      double most = 0.0;
+      double max = 0.0;
       Index<2> at{};
       for (std::int64_t x = 5; x < 96; ++x) {
         for (std::int64_t z = 25; z < 66; ++z) {
           const double value = std::fabs(image[static_cast<std::size_t>(x * 71 + z)]);
-          if (value <= most) continue;
-          most = value;
+          if (value <= max) continue;
+          max = value;
           at = {x, z};
         }
       }
@@ -148,10 +148,10 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
     EXPECT_LT(boxed.report.forward.points, 0.9 * whole.report.forward.points);
     EXPECT_LT(boxed.report.backward.points, 0.95 * whole.report.backward.points);
     // R^2 lacks nodes outside the boxes, unless the backward propagation is on the complete grid
-    const auto light = [&](const Migrated<T, Memory>& migrated) {
+    const auto illumination = [&](const Migrated<T, Memory>& migrated) {
       return values_of<T, Memory>(exec, migrated.sums.receiver_illumination);
     };
-    EXPECT_GT(relative_error(light(boxed), light(whole)), 1e-3);
+    EXPECT_GT(relative_error(illumination(boxed), illumination(whole)), 1e-3);
     const auto last = domain::make_domain<T, 2, Memory>(
         expansion, exec, boxed.modelling.propagator(), boxed.modelling.extended_model(),
         boxed.sources, domain_options);
@@ -159,7 +159,8 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
     options.complete_receivers = true;
     snapshot::MemoryStore<T, 2, Memory> third(arena);
     boxed.run(section, third, options);
-    EXPECT_LT(relative_error(light(boxed), light(whole)), by_precision<T>(1e-6, 1e-14));
+    EXPECT_LT(relative_error(illumination(boxed), illumination(whole)),
+              by_precision<T>(1e-6, 1e-14));
     EXPECT_LT(relative_error(boxed.image(section), whole.image(section)), bound);
     EXPECT_LT(boxed.report.forward.points, 0.9 * whole.report.forward.points);
   }
@@ -284,8 +285,8 @@ MEMORY_TEST(Migration, OffsetZeroIsTheImage) {
   snapshot::MemoryStore<T, 2, Memory> store(arena);
   rtm::OffsetOptions<2> offsets;
   offsets.columns = {{40, 0}, {58, 0}};
-  offsets.largest = 8;
-  offsets.apart = 2;
+  offsets.max_half_offset = 8;
+  offsets.offset_step = 2;
   migration.run(section, store, migration.options(), offsets);
   const auto image = migration.image(section);
   const auto gathers = download(exec, migration.sums.offsets);

@@ -50,7 +50,7 @@ struct SmallSurvey {
     options.concurrent_shots = 1;
     options.aperture = {{60.0}, 30.0};
     options.offsets.columns = {{10, 0}, {24, 0}};
-    options.offsets.largest = 3;
+    options.offsets.max_half_offset = 3;
     auto modelled = migration(true);
     for (std::size_t k = 0; k < shots.size(); ++k) gathers.push_back(modelled.model_data(k));
   }
@@ -236,15 +236,15 @@ MEMORY_TEST(SurveyMigration, PlansTheBytesOfFixedNumbersOfBits) {
     auto migration = survey.migration();
     const auto planned = static_cast<double>(migration.plan().storage.strategy.bytes);
     const auto count = static_cast<double>(migration.plan().storage.snapshots);
-    double most = 0.0;
+    double max = 0.0;
     for (const auto& gather : survey.gathers) {
       const ShotImage<T, 2> shot = migration.migrate(gather);
       const auto nodes = static_cast<double>(shot.window.grid.size());
-      most = std::max(most, count * nodes * sizeof(T) / shot.report.ratio);
+      max = std::max(max, count * nodes * sizeof(T) / shot.report.ratio);
     }
-    EXPECT_GE(planned, most) << error;
+    EXPECT_GE(planned, max) << error;
     // headers: up to 1 KiB a snapshot
-    EXPECT_LT(planned, 1.01 * most + 1024.0 * count) << error;
+    EXPECT_LT(planned, 1.01 * max + 1024.0 * count) << error;
   }
 }
 

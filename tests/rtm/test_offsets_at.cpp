@@ -30,17 +30,17 @@ std::string refusal(const Grid<2>& of, double half_offset) {
 
 TEST(OffsetsAt, HalfOffsetsAreNodes) {
   const auto offsets = rtm::offsets_at(grid, {500.0, 604.0}, 100.0);
-  EXPECT_EQ(offsets.largest, 10);
-  EXPECT_EQ(offsets.apart, 1);
+  EXPECT_EQ(offsets.max_half_offset, 10);
+  EXPECT_EQ(offsets.offset_step, 1);
   ASSERT_EQ(offsets.columns.size(), 2u);
   EXPECT_EQ(offsets.columns[1][0], 60);
   const std::vector<double> nodes = rtm::column_positions(grid, offsets);
   EXPECT_EQ(nodes, (std::vector<double>{500.0, 600.0}));
   EXPECT_EQ(rtm::moved_columns(grid, offsets, {500.0, 604.0}), "604 m is at 600 m");
   EXPECT_EQ(rtm::moved_columns(grid, offsets, nodes), "");
-  EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 0.0).largest, 12);
-  EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 5.0).largest, 1);
-  EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 304.0).largest, 30);
+  EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 0.0).max_half_offset, 12);
+  EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 5.0).max_half_offset, 1);
+  EXPECT_EQ(rtm::offsets_at(grid, {500.0}, 304.0).max_half_offset, 30);
   EXPECT_TRUE(rtm::offsets_at(grid, {}, 5000.0).columns.empty());
 }
 

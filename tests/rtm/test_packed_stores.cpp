@@ -80,12 +80,12 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
     EXPECT_EQ(migration.report.snapshots.device_bytes ==
                   static_cast<std::size_t>(migration.report.snapshots.kept_bytes),
               is_host_memory<Memory> || how.mode == snapshot::CodecMode::blocks);
-    const auto apart = run(by_get, {});
+    const auto separate = run(by_get, {});
     EXPECT_GT(migration.report.snapshots.device_bytes,
               static_cast<std::size_t>(migration.report.snapshots.kept_bytes));
     for (std::size_t n = 0; n < fused.size(); ++n) {
       // in two compiled functions a product and a sum may be rounded once or twice
-      EXPECT_LT(relative_error(fused[n], apart[n]), by_precision<T>(2e-6, 2e-14)) << codec << n;
+      EXPECT_LT(relative_error(fused[n], separate[n]), by_precision<T>(2e-6, 2e-14)) << codec << n;
     }
     EXPECT_LT(relative_error(fused[0], expected[0]), allowed<T>(codec)) << codec;
     if (codec != "snr:55" && codec != "bits:12") continue;
@@ -97,7 +97,7 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
   // gathers read other nodes: the snapshot is decoded first, and gives the same gathers
   rtm::OffsetOptions<2> offsets;
   offsets.columns = {{50, 0}, {58, 0}};
-  offsets.largest = 6;
+  offsets.max_half_offset = 6;
   const snapshot::CodecOptions how = snapshot::parse_codec("bits:16");
   snapshot::CompressedStore<T, 2, Memory> packed(how);
   run(packed, offsets);
@@ -107,13 +107,13 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
   snapshot::MemoryStore<T, 2, Memory> again(arena);
   run(again, offsets);
   const auto plain = download(exec, migration.sums.offsets);
-  double most = 0.0, off = 0.0;
+  double max = 0.0, off = 0.0;
   for (std::size_t i = 0; i < plain.size(); ++i) {
-    most = std::max(most, std::fabs(static_cast<double>(plain[i])));
+    max = std::max(max, std::fabs(static_cast<double>(plain[i])));
     off = std::max(off, std::fabs(static_cast<double>(gather[i] - plain[i])));
   }
-  EXPECT_GT(most, 0.0);
-  EXPECT_LT(off, 2e-4 * most);
+  EXPECT_GT(max, 0.0);
+  EXPECT_LT(off, 2e-4 * max);
 }
 
 MEMORY_TEST(PackedStores, ThreadsOfTheHostGiveTheSameImage) {

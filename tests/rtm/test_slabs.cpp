@@ -41,7 +41,7 @@ TYPED_TEST_SUITE(SlabMigration, LongTestCases, CaseName);
 template <class Memory>
 std::vector<int> slab_counts(const Instance<Memory>& exec) {
   std::vector<int> counts;
-  for (int n = 2; n <= devices_there(exec); ++n) counts.push_back(n);
+  for (int n = 2; n <= available_devices(exec); ++n) counts.push_back(n);
   return counts;
 }
 
@@ -74,13 +74,13 @@ MigrationInput<T, Dim> rough_survey(Medium medium, const wave::Boundaries<Dim>& 
   for (int k = 0; k < 2; ++k) {
     wave::Shot<Dim> shot;
     shot.number = 3 + k;
-    const auto place = [&] {
+    const auto position = [&] {
       Point<Dim> p{};
       for (int d = 0; d < Dim; ++d) p[d] = uniform(numbers, 0.1, 0.9) * input.grid.upper(d);
       return p;
     };
-    shot.sources = {place()};
-    for (int r = 0; r < 5; ++r) shot.receivers.push_back(place());
+    shot.sources = {position()};
+    for (int r = 0; r < 5; ++r) shot.receivers.push_back(position());
     input.shots.push_back(shot);
   }
   auto& o = input.options;
@@ -163,7 +163,8 @@ void expect_the_bits_of_one(const Instance<Memory>& exec, const MigrationInput<T
 
 /// Gathers at each plane of the model, in descending order, and at one of them twice.
 template <class T, int Dim>
-void set_all_columns(MigrationInput<T, Dim>& input, std::int64_t largest, std::int64_t apart) {
+void set_all_columns(MigrationInput<T, Dim>& input, std::int64_t largest,
+                     std::int64_t offset_step) {
   auto& offsets = input.options.offsets;
   for (std::int64_t x = input.grid.extents[0] - 1; x >= 0; --x) {
     Index<Dim> column{};
@@ -172,8 +173,8 @@ void set_all_columns(MigrationInput<T, Dim>& input, std::int64_t largest, std::i
     offsets.columns.push_back(column);
   }
   offsets.columns.push_back(offsets.columns[7]);
-  offsets.largest = largest;
-  offsets.apart = apart;
+  offsets.max_half_offset = largest;
+  offsets.offset_step = offset_step;
 }
 
 /// Returns the values of gathers that are not zero.
@@ -305,13 +306,13 @@ MEMORY_TEST(SlabMigration, KeepsTheErrorBoundsOfCodecs) {
     const auto core = images<T, 2, Memory>(exec, input, 1);
     for (const int devices : slab_counts(exec)) {
       const auto slabs = images<T, 2, Memory>(exec, input, devices);
-      double most = 0.0;
+      double max = 0.0;
       for (std::size_t i = 0; i < core[0].values.size() / 3; ++i) {
-        most = std::max(most, std::fabs(static_cast<double>(slabs[0].values[i]) -
-                                        static_cast<double>(core[0].values[i])));
+        max = std::max(max, std::fabs(static_cast<double>(slabs[0].values[i]) -
+                                      static_cast<double>(core[0].values[i])));
       }
-      EXPECT_GT(most, 0.0) << error;
-      EXPECT_LT(most, 3e-2 * core[0].largest[0]) << error;
+      EXPECT_GT(max, 0.0) << error;
+      EXPECT_LT(max, 3e-2 * core[0].largest[0]) << error;
     }
   }
 }
@@ -408,7 +409,7 @@ MEMORY_TEST(SlabMigration, PlansTheMemory) {
   const stream::SlabPlan slabs = migration.plan().slabs;
   ASSERT_EQ(slabs.planes.size(), 2);
   EXPECT_EQ(slabs.planes[0] + slabs.planes[1], 412);
-  EXPECT_GT(slabs.bytes[0], static_cast<std::int64_t>(migration.plan().memory.most) / 2);
+  EXPECT_GT(slabs.bytes[0], static_cast<std::int64_t>(migration.plan().memory.peak) / 2);
   EXPECT_EQ(slabs.max_bytes(), std::max(slabs.bytes[0], slabs.bytes[1]));
   EXPECT_GT(migration.plan().seconds, 0.0);
   EXPECT_THAT(migration.plan().text(), HasSubstr("in slabs on 2 devices: 206, 206 planes"));
@@ -420,7 +421,7 @@ MEMORY_TEST(SlabMigration, PlansTheMemory) {
   EXPECT_EQ(more.bytes[0] - slabs.bytes[0],
             pairs * (3 * depths * static_cast<std::int64_t>(sizeof(T)) + 3 * 8));
   // less than a slab: more devices
-  o.device_memory = migration.plan().memory.most / 20 * 19;
+  o.device_memory = migration.plan().memory.peak / 20 * 19;
   EXPECT_THAT(
       [&] { (rtm::Migration<T, 2, Memory>(exec, input)); },
       ::testing::ThrowsMessage<MemoryError>(AllOf(HasSubstr("devices is 2 (allowed: 4 to 58): "),
@@ -430,7 +431,7 @@ MEMORY_TEST(SlabMigration, PlansTheMemory) {
       [&] { (rtm::Migration<T, 2, Memory>(exec, input)); },
       ::testing::ThrowsMessage<MemoryError>(
           AllOf(HasSubstr("devices is 2 (allowed: none of"), HasSubstr("the largest slab of 2"))));
-  o.device_memory = migration.plan().memory.most / 20 * 19;
+  o.device_memory = migration.plan().memory.peak / 20 * 19;
   // nothing is required of the storage: a stream, for which the memory does not suffice either
   input.options.storage.method = "auto";
   EXPECT_THAT([&] { (rtm::Migration<T, 2, Memory>(exec, input)); },
@@ -454,11 +455,11 @@ MEMORY_TEST(SlabMigration, Refuses) {
   if (!is_host_memory<Memory>) return;
   const std::string refusal = error_of([](auto& o) { o.stream.devices = 40; });
   EXPECT_THAT(refusal, AllOf(HasSubstr("devices is 40 (allowed: up to "), HasSubstr("planes")));
-  const int most = std::stoi(refusal.substr(refusal.find("up to ") + 6));
-  EXPECT_GT(most, 2);
-  EXPECT_THAT(error_of([&](auto& o) { o.stream.devices = most + 1; }),
-              HasSubstr(concat("devices is ", most + 1, " (allowed: up to ", most, ", so that")));
-  EXPECT_THAT(error_of([&](auto& o) { o.stream.devices = most; }),
+  const int max = std::stoi(refusal.substr(refusal.find("up to ") + 6));
+  EXPECT_GT(max, 2);
+  EXPECT_THAT(error_of([&](auto& o) { o.stream.devices = max + 1; }),
+              HasSubstr(concat("devices is ", max + 1, " (allowed: up to ", max, ", so that")));
+  EXPECT_THAT(error_of([&](auto& o) { o.stream.devices = max; }),
               ::testing::Not(HasSubstr("so that each has")));
   EXPECT_THAT(error_of([](auto& o) { o.stream.devices = 0; }), ::testing::Not(HasSubstr("slab")));
 }
@@ -473,17 +474,17 @@ MEMORY_TEST(SlabMigration, LimitsHalfOffsets) {
   rates.both.slabs = {{4, 1e9}};
   rates.single = rates.both;
   input.options.stream_rates = rates;
-  if (devices_there(exec) < 3) return;
+  if (available_devices(exec) < 3) return;
   EXPECT_THAT([&] { (rtm::Migration<T, 2, Memory>(exec, input)); },
               ::testing::ThrowsMessage<InputError>(
                   HasSubstr("offsets: the largest half offset is 23 nodes (allowed: 0 to 22 nodes, "
                             "220 m, the planes of the model in the thinnest of 3 slabs)")));
   for (const std::int64_t largest : {21, 22}) {
-    input.options.offsets.largest = largest;
+    input.options.offsets.max_half_offset = largest;
     expect_the_bits_of_one<T, 2, Memory>(exec, input, concat("half offset ", largest));
   }
   // nothing is required of the storage: a stream
-  input.options.offsets.largest = 23;
+  input.options.offsets.max_half_offset = 23;
   input.options.storage.method = "auto";
   const rtm::Migration<T, 2, Memory> migration(exec, input);
   EXPECT_TRUE(migration.plan().slabs.empty());
@@ -500,7 +501,7 @@ MEMORY_TEST(SlabMigration, NamesTheNodeOfAnOverflow) {
   input.model.epsilon = random_field<T, 2, Host>(host(), input.grid, 5, 0.2, 0.4);
   input.model.delta = random_field<T, 2, Host>(host(), input.grid, 6, -0.2, 0.1);
   std::vector<std::string> texts;
-  for (int devices = 1; devices <= devices_there(exec); ++devices) {
+  for (int devices = 1; devices <= available_devices(exec); ++devices) {
     input.options.stream.devices = devices;
     rtm::Migration<T, 2, Memory> migration(exec, input);
     texts.push_back(message_of<Error>([&] { migration.migrate(noise<2>(input.shots[0])); }));

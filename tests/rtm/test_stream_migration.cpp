@@ -56,13 +56,13 @@ MigrationInput<T, Dim> rough_survey(const Kind& kind, int order = 4, std::int64_
   for (int k = 0; k < 2; ++k) {
     wave::Shot<Dim> shot;
     shot.number = 3 + k;
-    const auto place = [&] {
+    const auto position = [&] {
       Point<Dim> p{};
       for (int d = 0; d < Dim; ++d) p[d] = uniform(numbers, 0.1, 0.9) * input.grid.upper(d);
       return p;
     };
-    shot.sources = {place()};
-    for (int r = 0; r < 5; ++r) shot.receivers.push_back(place());
+    shot.sources = {position()};
+    for (int r = 0; r < 5; ++r) shot.receivers.push_back(position());
     input.shots.push_back(shot);
   }
   auto& o = input.options;
@@ -145,11 +145,11 @@ void all_media(const Instance<Memory>& exec) {
     column[0] = input.grid.extents[0] - 9;
     if (Dim == 3) column[1] = 5;
     offsets.columns.push_back(column);
-    offsets.largest = 6;
-    offsets.apart = 1 + number % 2;
+    offsets.max_half_offset = 6;
+    offsets.offset_step = 1 + number % 2;
     const auto core = images(exec, input);
     ASSERT_FALSE(core[0].offsets.empty());
-    for (int devices = 1; devices <= devices_there(exec); ++devices) {
+    for (int devices = 1; devices <= available_devices(exec); ++devices) {
       auto& stream = input.options.stream;
       stream.block = draw(random, 2, 17);
       stream.updates = draw(random, 1, 9);
@@ -202,7 +202,7 @@ MEMORY_TEST(StreamMigration, StreamsWhatDoesNotFit) {
   const auto core = images(exec, input);
   // a random source wavefield takes more than the modelling of a shot
   const auto nodes = static_cast<std::size_t>(input.grid.size());
-  o.device_memory = large.plan().memory.most + 3 * nodes * sizeof(T);
+  o.device_memory = large.plan().memory.peak + 3 * nodes * sizeof(T);
   const rtm::Migration<T, 2, Memory> migration(exec, input);
   const rtm::MigrationPlan<2>& plan = migration.plan();
   ASSERT_FALSE(plan.stream.empty());

@@ -84,8 +84,8 @@ Grid<Dim> unit_grid(const Index<Dim>& extents) {
 
 /// Difference of a field from another one in a box.
 struct Difference {
-  double greatest = 0.0;  ///< largest magnitude of the first field
-  double most = 0.0;      ///< largest magnitude of the difference
+  double max = 0.0;             ///< largest magnitude of the first field
+  double max_difference = 0.0;  ///< largest magnitude of the difference
   double snr = 0.0;  ///< signal-to-noise ratio, dB: sum of squares of the first field over that of
                      ///< the difference
 };
@@ -97,15 +97,15 @@ Difference difference(const CodecField<T, Dim, Memory>& a, const CodecField<T, D
   for (std::int64_t i = 0; i < box.size(); ++i) {
     const auto x = static_cast<double>(a.at(box.node(i)));
     const auto y = static_cast<double>(b.at(box.node(i)));
-    result.greatest = std::max(result.greatest, std::fabs(x));
+    result.max = std::max(result.max, std::fabs(x));
     const double off = std::fabs(x - y);
-    result.most = off <= 1e300 ? std::max(result.most, off) : HUGE_VAL;
+    result.max_difference = off <= 1e300 ? std::max(result.max_difference, off) : HUGE_VAL;
   }
   // sums of quotients: squares of denormal numbers vanish
   double squares = 0.0, errors = 0.0;
-  for (std::int64_t i = 0; i < box.size() && result.greatest > 0.0; ++i) {
-    const double x = static_cast<double>(a.at(box.node(i))) / result.greatest;
-    const double y = static_cast<double>(b.at(box.node(i))) / result.greatest;
+  for (std::int64_t i = 0; i < box.size() && result.max > 0.0; ++i) {
+    const double x = static_cast<double>(a.at(box.node(i))) / result.max;
+    const double y = static_cast<double>(b.at(box.node(i))) / result.max;
     squares += x * x;
     errors += (x - y) * (x - y);
   }

@@ -171,7 +171,7 @@ void bounds_hold(const Instance<Memory>& exec) {
     for (const char* const text : bounded) {
       const CodecOptions options = parse_codec(text);
       const Difference found = round_trip(field, box, options, decoded, packed);
-      EXPECT_LE(found.most, options.max_error * found.greatest) << named.name << " " << text;
+      EXPECT_LE(found.max_difference, options.max_error * found.max) << named.name << " " << text;
       EXPECT_EQ(packed.raw_bytes(), 4 * box.size());
     }
   }
@@ -232,7 +232,7 @@ void rate_is_fixed(const Instance<Memory>& exec) {
         Box<Dim> part{blocks.first(b), blocks.first(b)};
         for (int d = 0; d < Dim; ++d) part.upper[d] += BlockGrid<Dim>::side(d);
         const Difference found = difference(field, decoded, intersection(part, box));
-        EXPECT_LE(found.most, (0.5 * quantum + 2e-7) * found.greatest + 1e-30 * all.greatest + unit)
+        EXPECT_LE(found.max_difference, (0.5 * quantum + 2e-7) * found.max + 1e-30 * all.max + unit)
             << named.name << " " << bits << " bits";
       }
     }
@@ -322,15 +322,16 @@ void bytes_are_the_same(const Instance<Memory>& exec) {
                  box);
     here.get();
     there.get();
-    double most = 0.0;
+    double max_difference = 0.0;
     for (std::size_t i = 0; i < here.values.size(); ++i) {
-      most = std::max(most, std::fabs(static_cast<double>(here.values[i] - there.values[i])));
+      max_difference = std::max(max_difference,
+                                std::fabs(static_cast<double>(here.values[i] - there.values[i])));
     }
     if (codec.options().mode == CodecMode::transform) {
       // two roundings of the same numbers, which may differ in direction
-      EXPECT_LE(most, 1e-2);
+      EXPECT_LE(max_difference, 1e-2);
     } else {
-      EXPECT_EQ(most, 0.0) << text;
+      EXPECT_EQ(max_difference, 0.0) << text;
     }
     EXPECT_GT(difference(same, there, box).snr, 40.0) << text;
   }
@@ -361,7 +362,7 @@ void history_does_not_matter(const Instance<Memory>& exec) {
       fresh.encode(exec, field.layout, field.storage, box, expected);
       EXPECT_TRUE(bytes_of(exec, packed) == bytes_of(exec, expected)) << text << " " << scale;
       EXPECT_EQ(packed.header.exponent, expected.header.exponent) << text << " " << scale;
-      EXPECT_EQ(packed.header.greatest, expected.header.greatest) << text << " " << scale;
+      EXPECT_EQ(packed.header.max, expected.header.max) << text << " " << scale;
     }
   }
 }
@@ -420,14 +421,15 @@ void decoders_agree(const Instance<Memory>& exec) {
           const std::string what = concat(named.name, ", ", snr, " dB, box ", box_string(box));
           const Difference found = difference(same, there, box);
           EXPECT_GE(found.snr, snr - 1.0) << what;
-          double most = 0.0;
+          double max_difference = 0.0;
           for (std::int64_t i = 0; i < box.size(); ++i) {
             const Index<Dim> node = box.node(i);
-            most = std::max(most, std::fabs(static_cast<double>(here.at(node)) -
-                                            static_cast<double>(there.at(node))));
+            max_difference =
+                std::max(max_difference, std::fabs(static_cast<double>(here.at(node)) -
+                                                   static_cast<double>(there.at(node))));
           }
           // denormal numbers are rounded to multiples of 2^-149
-          EXPECT_LE(most, 3e-6 * found.greatest + std::ldexp(1.0, -149)) << what;
+          EXPECT_LE(max_difference, 3e-6 * found.max + std::ldexp(1.0, -149)) << what;
         }
       }
     }
@@ -442,7 +444,7 @@ MEMORY_TEST(CodecOf, LargeBoxesHaveTheSameBound) {
   using Host = Kokkos::HostSpace;
   const Grid<3> grid = unit_grid<3>({68, 67, 71});
   const Box<3> box{{1, 2, 1}, {67, 66, 70}};
-  static_assert(66 * 64 * 69 >= snapshot::detail::SampleRows::least_nodes);
+  static_assert(66 * 64 * 69 >= snapshot::detail::SampleRows::min_nodes);
   const Instance<Host> serial{Kokkos::Serial()};
   const Index<3> sampled{20, 4, 33}, other{21, 4, 33};
   CodecField<T, 3, Memory> field(exec, grid, fronts<3>);
@@ -468,13 +470,13 @@ MEMORY_TEST(CodecOf, LargeBoxesHaveTheSameBound) {
       on_host.encode(serial, same.layout, same.storage, box, expected);
       EXPECT_TRUE(bytes_of(exec, packed) == bytes_of(serial, expected));
       EXPECT_EQ(packed.header.quantum, expected.header.quantum);
-      EXPECT_EQ(packed.header.greatest, expected.header.greatest);
+      EXPECT_EQ(packed.header.max, expected.header.max);
       codec.decode(exec, packed, decoded.layout, decoded.storage, box);
       decoded.get();
       const Difference found = difference(field, decoded, box);
-      EXPECT_EQ(packed.header.greatest, found.greatest);
-      EXPECT_LE(found.most, 1e-3 * found.greatest);
-      EXPECT_GT(found.most, 0.6e-3 * found.greatest);  // the quantum is not much smaller
+      EXPECT_EQ(packed.header.max, found.max);
+      EXPECT_LE(found.max_difference, 1e-3 * found.max);
+      EXPECT_GT(found.max_difference, 0.6e-3 * found.max);  // the quantum is not much smaller
     }
   }
   // all sample rows are zero
@@ -482,7 +484,7 @@ MEMORY_TEST(CodecOf, LargeBoxesHaveTheSameBound) {
   field.at(other) = T(-2);
   field.put();
   codec.encode(exec, field.layout, field.storage, box, packed);
-  EXPECT_EQ(packed.header.greatest, 2.0);
+  EXPECT_EQ(packed.header.max, 2.0);
   // a value that is not a number, in a sample row and in another row
   for (const Index<3>& node : {sampled, other}) {
     field.at(node) = std::numeric_limits<T>::quiet_NaN();

@@ -217,10 +217,10 @@ TEST(Transform, RareNumbersAreEscaped) {
   std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
   float values[512], first[512];
   for (int e = 0; e < 512; ++e) first[e] = values[e] = uniform(random);
-  std::vector<std::uint8_t> bytes(snapshot::detail::TransformCoder<3>::most_bytes + 16, 0);
+  std::vector<std::uint8_t> bytes(snapshot::detail::TransformCoder<3>::max_bytes + 16, 0);
   const int size = coder.encode(values, bytes.data());
   ASSERT_GT(size, 1024);
-  ASSERT_LE(size, snapshot::detail::TransformCoder<3>::most_bytes);
+  ASSERT_LE(size, snapshot::detail::TransformCoder<3>::max_bytes);
   coder.decode(bytes.data(), bytes.data() + size, values);
   for (int e = 0; e < 512; ++e) EXPECT_NEAR(values[e], first[e], 2e-5f);
 }
@@ -233,7 +233,7 @@ TEST(Lorenzo, LinearFieldsHaveNoDifferences) {
   for (int e = 0; e < 512; ++e) {
     values[e] = static_cast<float>(1000 + 3 * (e / 64) - 2 * (e / 8 % 8) + (e % 8));
   }
-  alignas(4) std::uint8_t bytes[snapshot::detail::LorenzoCoder<3>::most_bytes];
+  alignas(4) std::uint8_t bytes[snapshot::detail::LorenzoCoder<3>::max_bytes];
   // the corner, 16 lengths of 4 bits, one group with the edges: 3 is 6 folded, 3 bits
   EXPECT_EQ(coder.encode(values, bytes), 4 * (1 + 2 + 3));
   coder.decode(bytes, bytes + 24, decoded);
@@ -241,7 +241,7 @@ TEST(Lorenzo, LinearFieldsHaveNoDifferences) {
   // the largest numbers
   for (int e = 0; e < 512; ++e) values[e] = e % 3 == 0 ? 51000.0f : -51000.0f;
   const int size = coder.encode(values, bytes);
-  ASSERT_LE(size, snapshot::detail::LorenzoCoder<3>::most_bytes);
+  ASSERT_LE(size, snapshot::detail::LorenzoCoder<3>::max_bytes);
   coder.decode(bytes, bytes + size, decoded);
   for (int e = 0; e < 512; ++e) EXPECT_EQ(decoded[e], values[e]);
 }

@@ -128,12 +128,12 @@ void compare(const LorenzoTables& tables, const CodecField<T, Dim, Host>& field,
   const Encoded encoded = encode(tables, source, quantum, capacity);
   EXPECT_EQ(encoded.findings.wrong, 0u);
   // each block has the bytes of hosts
-  std::vector<std::uint8_t> expected(LorenzoCoder<Dim>::most_bytes), all;
+  std::vector<std::uint8_t> expected(LorenzoCoder<Dim>::max_bytes), all;
   std::vector<float> values(512);
-  float most = 0.0f;
+  float peak = 0.0f;
   for (std::int64_t b = 0; b < blocks; ++b) {
     source.load(b, values.data());
-    for (const float v : values) most = std::max(most, std::fabs(v));
+    for (const float v : values) peak = std::max(peak, std::fabs(v));
     const auto at = static_cast<std::size_t>(b);
     const int bytes = coder.encode(values.data(), expected.data());
     ASSERT_EQ(encoded.lengths[at], bytes) << b;
@@ -142,9 +142,9 @@ void compare(const LorenzoTables& tables, const CodecField<T, Dim, Host>& field,
     ASSERT_EQ(std::memcmp(from, expected.data(), static_cast<std::size_t>(bytes)), 0) << b;
     all.insert(all.end(), expected.begin(), expected.begin() + bytes);
   }
-  float greatest = 0.0f;
-  std::memcpy(&greatest, &encoded.findings.greatest, sizeof(greatest));
-  EXPECT_EQ(greatest, 2.0f * most);
+  float max = 0.0f;
+  std::memcpy(&max, &encoded.findings.max, sizeof(max));
+  EXPECT_EQ(max, 2.0f * peak);
   // offsets and payload
   Encoded whole = encoded;
   const std::int64_t groups = (blocks + 31) / 32;
@@ -266,13 +266,13 @@ TEST(LorenzoLanes, EstimateIsTheLargestOfSampleRows) {
     const SampleRowsLanes lanes{field.values.data(), field.layout, rows,
                                 (box.extent(2) + 511) / 512, &findings};
     run_threads(lanes.threads(), lanes);
-    float greatest = 0.0f;
-    std::memcpy(&greatest, &findings.greatest, sizeof(greatest));
-    EXPECT_EQ(greatest, expected);
+    float max = 0.0f;
+    std::memcpy(&max, &findings.max, sizeof(max));
+    EXPECT_EQ(max, expected);
     const SampleRowsPeak host{field.values.data(), field.layout, rows};
-    float most = 0.0f;
-    for (std::int64_t i = 0; i < rows.size(); ++i) host(i, most);
-    EXPECT_EQ(most, expected);
+    float peak = 0.0f;
+    for (std::int64_t i = 0; i < rows.size(); ++i) host(i, peak);
+    EXPECT_EQ(peak, expected);
   }
 }
 

@@ -70,21 +70,21 @@ Done carry_out(std::int64_t count, std::int64_t states) {
 /// Each case advances to m, stores this state, visits the positions after it with one state less,
 /// then restores and visits the positions before it.
 std::vector<std::vector<std::int64_t>> optimum(std::int64_t count, std::int64_t states) {
-  std::vector<std::vector<std::int64_t>> least(static_cast<std::size_t>(states + 1));
+  std::vector<std::vector<std::int64_t>> min(static_cast<std::size_t>(states + 1));
   for (std::int64_t c = 1; c <= states; ++c) {
-    auto& row = least[static_cast<std::size_t>(c)];
+    auto& row = min[static_cast<std::size_t>(c)];
     row.assign(static_cast<std::size_t>(count + 1), 0);
     for (std::int64_t n = 2; n <= count; ++n) {
       std::int64_t best = n * (n - 1) / 2;  // from the first state alone
       for (std::int64_t m = 1; c > 1 && m < n; ++m) {
-        best = std::min(
-            best, m + least[static_cast<std::size_t>(c - 1)][static_cast<std::size_t>(n - m)] +
-                      row[static_cast<std::size_t>(m)]);
+        best = std::min(best,
+                        m + min[static_cast<std::size_t>(c - 1)][static_cast<std::size_t>(n - m)] +
+                            row[static_cast<std::size_t>(m)]);
       }
       row[static_cast<std::size_t>(n)] = best;
     }
   }
-  return least;
+  return min;
 }
 
 TEST(Replay, ReachIsTheBinomialCoefficient) {
@@ -105,11 +105,11 @@ TEST(Replay, ReachIsTheBinomialCoefficient) {
 
 TEST(Replay, AdvancesAreTheLeastPossible) {
   const std::int64_t count = 120, states = 12;
-  const auto least = optimum(count, states);
+  const auto min = optimum(count, states);
   for (std::int64_t c = 1; c <= states; ++c) {
     for (std::int64_t n = 1; n <= count; ++n) {
       ASSERT_EQ(replay_advances(n, c),
-                least[static_cast<std::size_t>(c)][static_cast<std::size_t>(n)])
+                min[static_cast<std::size_t>(c)][static_cast<std::size_t>(n)])
           << n << " positions, " << c << " states";
     }
   }

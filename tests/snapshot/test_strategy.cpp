@@ -511,14 +511,14 @@ TEST(ChooseStrategy, SaysTheLeastBudgetThatWouldDo) {
     ++failed;
     const std::size_t at = message.find("allowed: ");
     ASSERT_NE(at, std::string::npos) << message;
-    const std::uint64_t least = std::stoull(message.substr(at + 9));
-    s.budget.device = least - 1;
+    const std::uint64_t min = std::stoull(message.substr(at + 9));
+    s.budget.device = min - 1;
     EXPECT_THAT(
         message_of<InputError>([&] { choose_strategy(s.shape, s.rates, s.budget, s.accuracy); }),
-        HasSubstr(moho::concat("allowed: ", least, " bytes or more")))
+        HasSubstr(moho::concat("allowed: ", min, " bytes or more")))
         << seed;
-    s.budget.device = least;
-    EXPECT_EQ(choose_strategy(s.shape, s.rates, s.budget, s.accuracy).device_bytes, least) << seed;
+    s.budget.device = min;
+    EXPECT_EQ(choose_strategy(s.shape, s.rates, s.budget, s.accuracy).device_bytes, min) << seed;
   }
   EXPECT_GT(failed, 100);
 }

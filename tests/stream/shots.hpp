@@ -147,9 +147,9 @@ Outcome<T> streamed(Streaming<T, Dim, Memory>& streaming, const wave::Shot<Dim>&
 /// Returns the largest magnitude.
 template <class T>
 double largest(const std::vector<T>& values) {
-  double most = 0.0;
-  for (const T value : values) most = std::max(most, std::fabs(static_cast<double>(value)));
-  return most;
+  double max = 0.0;
+  for (const T value : values) max = std::max(max, std::fabs(static_cast<double>(value)));
+  return max;
 }
 
 /// Boxes by step, for the run on the complete grid.

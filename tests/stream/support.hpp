@@ -29,10 +29,10 @@ struct Broken : std::runtime_error {
 };
 
 /// Returns the devices of a chain in a test: hosts simulate three.
-inline int devices_there(const Instance<Kokkos::HostSpace>&) { return 3; }
+inline int available_devices(const Instance<Kokkos::HostSpace>&) { return 3; }
 #ifdef KOKKOS_ENABLE_CUDA
-/// \copydoc devices_there()
-inline int devices_there(const Instance<Kokkos::CudaSpace>&) {
+/// \copydoc available_devices()
+inline int available_devices(const Instance<Kokkos::CudaSpace>&) {
   int count = 0;
   cudaGetDeviceCount(&count);
   return std::min(count, 3);

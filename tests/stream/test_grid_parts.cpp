@@ -56,8 +56,8 @@ struct Problem {
   template <class Between>
   Outcome<T> run(const Instance<Memory>& exec, const Propagator<T, 2, Memory>& propagator,
                  const Between& between, wave::PointSet<T, 2, Memory>* recorded = nullptr) const {
-    const auto points = [&](const Points<2>& places) {
-      return wave::PointSet<T, 2, Memory>(exec, propagator.grid(), propagator.layout(), places,
+    const auto points = [&](const Points<2>& positions) {
+      return wave::PointSet<T, 2, Memory>(exec, propagator.grid(), propagator.layout(), positions,
                                           wave::point_options(propagator, "point", true));
     };
     const auto sources = points(source);
@@ -146,13 +146,13 @@ MEMORY_TEST(Parts, FindMinimaAndPassOnErrors) {
   problem.in_parts(exec, count, [&](auto& parts, std::size_t g, const auto&) {
     for (std::int64_t turn = 0; turn < 20; ++turn) {
       const auto value = static_cast<std::int64_t>((g + 7 * static_cast<std::size_t>(turn)) % 5);
-      const std::int64_t least = parts.part(g).least(value);
+      const std::int64_t min = parts.part(g).min(value);
       std::int64_t expected = value;
       for (std::size_t h = 0; h < parts.count(); ++h) {
         expected = std::min(
             expected, static_cast<std::int64_t>((h + 7 * static_cast<std::size_t>(turn)) % 5));
       }
-      EXPECT_EQ(least, expected);
+      EXPECT_EQ(min, expected);
     }
   });
   // others wait for the part that fails, and end with it

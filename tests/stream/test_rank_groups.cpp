@@ -29,13 +29,13 @@ class LoneRanks : public StreamRanks {
   LoneRanks(int rank, int size) : m_rank(rank), m_size(size) {}
   int rank() const override { return m_rank; }
   int size() const override { return m_size; }
-  void together(const std::function<void()>& function) override { function(); }
+  void collectively(const std::function<void()>& function) override { function(); }
   void broadcast(void* bytes, std::size_t count) override {
     ++broadcasts;
     if (m_rank == 0) sent.assign(static_cast<char*>(bytes), static_cast<char*>(bytes) + count);
     if (m_rank > 0 && sent.size() == count) std::memcpy(bytes, sent.data(), count);
   }
-  std::int64_t least(std::int64_t value) override { return value; }
+  std::int64_t min(std::int64_t value) override { return value; }
   int of_host(bool) override { return 1; }
   std::unique_ptr<StreamRanks> part(int number) override {
     numbers.push_back(number);
@@ -85,9 +85,9 @@ TEST(BoxesOfRanks, AreThoseOfRankZero) {
 }
 
 TEST(RankGroups, DivideTheRanks) {
-  const auto text = [](int asked, int ranks) {
+  const auto text = [](int requested, int ranks) {
     try {
-      ranks_of_shot(asked, ranks, 1, "--ranks-per-shot");
+      ranks_of_shot(requested, ranks, 1, "--ranks-per-shot");
     } catch (const InputError& error) {
       return std::string(error.what());
     }
@@ -114,7 +114,7 @@ TEST(RankGroups, AreTriedFromTheFewestThatHaveShots) {
 
 TEST(RankGroups, AreKept) {
   LoneRanks world(0, 4);
-  RankGroups chosen(&world, 0, 4, "n"), asked(&world, 2, 4, "n");
+  RankGroups chosen(&world, 0, 4, "n"), requested(&world, 2, 4, "n");
   int calls = 0;
   const auto fails = [&](RankGroups& groups, bool keeps) {
     calls = 0;
@@ -126,7 +126,7 @@ TEST(RankGroups, AreKept) {
                  InputError);
     return calls;
   };
-  EXPECT_EQ(fails(asked, false), 1);
+  EXPECT_EQ(fails(requested, false), 1);
   EXPECT_EQ(fails(chosen, true), 1);
   RankGroups others(&world, 0, 4, "n");
   EXPECT_EQ(fails(others, false), 2);

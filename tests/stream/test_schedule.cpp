@@ -302,7 +302,7 @@ StreamShape draw_shape(std::mt19937& random, const Problem& p) {
   shape.block = draw(random, 1, 19);
   shape.updates = draw(random, 1, 11);
   const int more[] = {0, 0, 1, 3};
-  shape.lag = shape.least_lag() + more[random() % 4];
+  shape.lag = shape.min_lag() + more[random() % 4];
   const int chain[] = {1, 1, 1, 2, 3};
   shape.devices = chain[random() % 5];
   return shape;

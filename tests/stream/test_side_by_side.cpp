@@ -354,8 +354,8 @@ WavesAndSums stream(const WavePair& p, const std::vector<StreamShape>& shapes,
   return chain.result();
 }
 
-WavePair draw_pair(std::mt19937& random, int least) {
-  const int model = draw(random, least, least + 40), reach = draw(random, 1, 4);
+WavePair draw_pair(std::mt19937& random, int min) {
+  const int model = draw(random, min, min + 40), reach = draw(random, 1, 4);
   const int layers[] = {draw(random, 0, 9), draw(random, 0, 9), draw(random, 0, 9),
                         draw(random, 0, 9)};
   // for example, the first has an absorbing layer, the second a wider one of random velocities
@@ -396,10 +396,10 @@ TEST(SideBySide, GivesWhatTheWholeVolumesGive) {
     ASSERT_EQ(one.iterations(), other.iterations());
     // planes at one location have one position
     for (const StreamStage& stage : one.iteration(one.iterations() / 2).stages) {
-      for (const StreamStage& beside : other.iteration(one.iterations() / 2).stages) {
-        if (beside.level != stage.level || beside.range.sweep != stage.range.sweep) continue;
+      for (const StreamStage& partner : other.iteration(one.iterations() / 2).stages) {
+        if (partner.level != stage.level || partner.range.sweep != stage.range.sweep) continue;
         ASSERT_EQ(stage.range.position - stage.range.planes.begin + p.first.zero,
-                  beside.range.position - beside.range.planes.begin + p.second.zero);
+                  partner.range.position - partner.range.planes.begin + p.second.zero);
       }
     }
     ASSERT_TRUE(stream(p, shapes, one.ring_planes()) == in_core(p)) << "case " << n;

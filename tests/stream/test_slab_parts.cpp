@@ -31,17 +31,17 @@ TEST(SlabParts, CutsBalanceTheStepsOfAShot) {
       double steps = 0.0;
       for (const BoxSteps& box : boxes) steps += box.steps;
       EXPECT_EQ(steps, 500.0);
-      const auto least_of_two = [&](std::int64_t most) {
-        double least = 1e300;
+      const auto min_of_two = [&](std::int64_t max) {
+        double min = 1e300;
         for (std::int64_t cut = align; cut < 200; cut += align) {
-          if (cut < 9 || cut > 191 || std::max(cut, 200 - cut) > most) continue;
-          least = std::min(least, work_of({{0, cut}, {cut, 200}}, boxes).steps);
+          if (cut < 9 || cut > 191 || std::max(cut, 200 - cut) > max) continue;
+          min = std::min(min, work_of({{0, cut}, {cut, 200}}, boxes).steps);
         }
-        return least;
+        return min;
       };
       const auto two = divide(grid, 2);
       const auto best = balanced_parts(grid, two, boxes, any);
-      EXPECT_LE(work_of(best, boxes).steps, 1.011 * least_of_two(200)) << middle << " " << align;
+      EXPECT_LE(work_of(best, boxes).steps, 1.011 * min_of_two(200)) << middle << " " << align;
       EXPECT_EQ(best[1].begin % align, 0);
       if (middle != 100) {
         EXPECT_LT(work_of(best, boxes).steps, 0.95 * work_of(two, boxes).steps);
@@ -50,21 +50,21 @@ TEST(SlabParts, CutsBalanceTheStepsOfAShot) {
         return own[0].count() <= 130 && own[1].count() <= 130;
       });
       EXPECT_LE(std::max(limited[0].count(), limited[1].count()), 130);
-      EXPECT_LE(work_of(limited, boxes).steps, 1.011 * least_of_two(130));
+      EXPECT_LE(work_of(limited, boxes).steps, 1.011 * min_of_two(130));
       // three slabs, with the least number of planes of the one between the others
       grid.inner = 24;
-      double least = 1e300;
+      double min = 1e300;
       for (std::int64_t a = align; a < 200; a += align) {
         for (std::int64_t b = a + align; b < 200; b += align) {
           const std::vector<PlaneRange> own{{0, a}, {a, b}, {b, 200}};
-          if (possible(grid, own)) least = std::min(least, work_of(own, boxes).steps);
+          if (possible(grid, own)) min = std::min(min, work_of(own, boxes).steps);
         }
       }
       const auto three = balanced_parts(grid, divide(grid, 3), boxes, any);
       EXPECT_TRUE(possible(grid, three));
       EXPECT_EQ(three[0].begin, 0);
       EXPECT_EQ(three[2].end, 200);
-      EXPECT_LE(work_of(three, boxes).steps, 1.05 * least) << middle << " " << align;
+      EXPECT_LE(work_of(three, boxes).steps, 1.05 * min) << middle << " " << align;
     }
   }
   // slabs of equal size are kept where nothing is gained

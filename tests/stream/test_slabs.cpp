@@ -25,7 +25,7 @@ template <class Memory>
 std::vector<int> slab_counts(const Instance<Memory>& exec) {
   if (is_host_memory<Memory>) return {2, 3, 4};
   std::vector<int> counts;
-  for (int n = 2; n <= devices_there(exec); ++n) counts.push_back(n);
+  for (int n = 2; n <= available_devices(exec); ++n) counts.push_back(n);
   return counts;
 }
 
@@ -154,7 +154,7 @@ MEMORY_TEST(Slabs, AreThoseOfTheFewestDevices) {
   options.wishes.block = 8;
   EXPECT_FALSE(!is_host_memory<Memory> && plan().in_core);
   options.wishes.block = 0;
-  if (devices_there(exec) < 2 || is_host_memory<Memory>) return;
+  if (available_devices(exec) < 2 || is_host_memory<Memory>) return;
   options.wishes.device_memory = plan().device_bytes - 1;
   EXPECT_TRUE(plan().slabs);
   EXPECT_EQ(plan().shape.devices, 2);
@@ -165,9 +165,9 @@ class FirstOfFour : public stream::StreamRanks {
  public:
   int rank() const override { return 0; }
   int size() const override { return 4; }
-  void together(const std::function<void()>& function) override { function(); }
+  void collectively(const std::function<void()>& function) override { function(); }
   void broadcast(void*, std::size_t) override {}
-  std::int64_t least(std::int64_t value) override { return value; }
+  std::int64_t min(std::int64_t value) override { return value; }
   int of_host(bool) override { return 1; }
   std::unique_ptr<stream::StreamRanks> part(int) override { return nullptr; }
   void send(const void*, std::size_t, int) override {}
@@ -235,7 +235,7 @@ MEMORY_TEST(Slabs, AreRefused) {
     options.wishes.devices = 65;
     EXPECT_THAT(make, ::testing::ThrowsMessage<InputError>(
                           AllOf(HasSubstr("devices is 65 (allowed: 1 to"))));
-    if (devices_there(exec) < 2) return;
+    if (available_devices(exec) < 2) return;
     options.wishes.devices = 2;
     const std::size_t bytes = make().plan().device_bytes;
     options.wishes.device_memory = bytes;
@@ -280,7 +280,7 @@ MEMORY_TEST(Slabs, NameTheNodeOfAnOverflow) {
                                       slab_options(modelling, devices));
     const wave::NotFinite found = overflow_of([&] { streaming.shot(shot); });
     EXPECT_EQ(found.step(), expected.step()) << found.what();
-    EXPECT_EQ(found.place(), expected.place()) << found.what();
+    EXPECT_EQ(found.position(), expected.position()) << found.what();
   }
 }
 

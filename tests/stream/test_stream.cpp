@@ -42,7 +42,7 @@ void expect_the_same_bits(const Instance<Memory>& exec, const Kind& kind, int or
     options.wishes.block = way.block;
     options.wishes.updates = way.updates;
     options.wishes.lag = way.lag;
-    options.wishes.devices = std::min(way.devices, devices_there(exec));
+    options.wishes.devices = std::min(way.devices, available_devices(exec));
     options.wishes.hold_parameters = way.hold;
     Streaming<T, Dim, Memory> streaming(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
                                         options);
@@ -164,7 +164,7 @@ MEMORY_TEST(Stream, RecordsBetweenSteps) {
     options.in_core = false;
     options.wishes.block = 6;
     options.wishes.updates = 5;
-    options.wishes.devices = std::min(2, devices_there(exec));
+    options.wishes.devices = std::min(2, available_devices(exec));
     Streaming<T, 2, Memory> streaming(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
                                       options);
     EXPECT_EQ(streamed(streaming, shot).traces, expected.traces) << interval;
@@ -243,27 +243,26 @@ MEMORY_TEST(Stream, KeepsToItsMemory) {
         return Streaming<T, 3, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
                                        options);
       };
-      auto least = make();
+      auto min = make();
       for (const bool hold : {false, true}) {
-        stream::StreamShape shape = least.need().shape;
+        stream::StreamShape shape = min.need().shape;
         shape.block = 5;
         shape.updates = 3;
         const stream::Schedule schedule(shape);
-        const wave::Limits& limits = least.modelling().limits;  // approximate: only sizes matter
+        const wave::Limits& limits = min.modelling().limits;  // approximate: only sizes matter
         PropagatorOptions<3> scheme_options;
         scheme_options.dt = 4e-4;
         scheme_options.boundaries = faces;
         scheme_options.equations = kind.equations;
-        const Scheme<T, 3, Memory> scheme(exec, least.modelling().grid, kind.medium, limits,
+        const Scheme<T, 3, Memory> scheme(exec, min.modelling().grid, kind.medium, limits,
                                           scheme_options);
         const stream::VolumeShape<T, 3> volume(scheme);
         const stream::Pipeline<T, 3, Memory> pipeline(exec, scheme, volume, schedule, 0, hold);
-        EXPECT_EQ(pipeline.ring().bytes(),
-                  least.need().device_bytes(shape, hold) - least.need().fixed)
+        EXPECT_EQ(pipeline.ring().bytes(), min.need().device_bytes(shape, hold) - min.need().fixed)
             << kind.name();
       }
-      stream::StreamShape one = least.need().shape;
-      const std::size_t bytes = least.need().device_bytes(one, false);
+      stream::StreamShape one = min.need().shape;
+      const std::size_t bytes = min.need().device_bytes(one, false);
       options.wishes.hold_parameters = false;
       options.wishes.device_memory = bytes;
       // a host with the complete grid has no ring; a device has at least this
@@ -457,12 +456,12 @@ MEMORY_TEST(Stream, SaysWhereAWaveIsNotFinite) {
     options.in_core = !way.ring;
     options.wishes.block = way.block;
     options.wishes.updates = way.updates;
-    options.wishes.devices = std::min(way.devices, devices_there(exec));
+    options.wishes.devices = std::min(way.devices, available_devices(exec));
     if (way.block == 8) options.file = folder / "volume";
     Streaming<T, 2, Memory> streaming(exec, grid, model, faces, huge, {shot}, options);
     const wave::NotFinite found = overflow_of([&] { streaming.shot(shot); });
     EXPECT_EQ(found.step(), expected.step()) << found.what();
-    EXPECT_EQ(found.place(), expected.place()) << found.what();
+    EXPECT_EQ(found.position(), expected.position()) << found.what();
     EXPECT_STREQ(found.field(), "p");
     EXPECT_EQ(found.context(), "shot 7");
     EXPECT_THAT(

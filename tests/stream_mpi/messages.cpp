@@ -92,7 +92,7 @@ void expect_same_parts_on_all_ways(const Instance<Memory>& exec) {
     for (int r = 0; r + 1 < ranks.size(); ++r) {
       const bool above = ranks.rank() == r && peers.sides[1];
       const bool below = ranks.rank() == r + 1 && peers.sides[0];
-      EXPECT_EQ(ranks.least(above ? 0 : 1), ranks.least(below ? 0 : 1));
+      EXPECT_EQ(ranks.min(above ? 0 : 1), ranks.min(below ? 0 : 1));
     }
     for (const auto side : {SlabSides::previous, SlabSides::next}) {
       EXPECT_TRUE(peers.sides[side] || !peers.signals[side]);

@@ -242,7 +242,7 @@ TEST(SlabsOfRanks, NameTheNodeOfAnOverflow) {
   const wave::NotFinite found = overflow_of(streaming);
   if (rank() > 0) return;
   EXPECT_EQ(found.step(), expected.step()) << found.what();
-  EXPECT_EQ(found.place(), expected.place()) << found.what();
+  EXPECT_EQ(found.position(), expected.position()) << found.what();
 }
 
 }  // namespace

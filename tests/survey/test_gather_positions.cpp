@@ -130,14 +130,14 @@ std::vector<io::Gather<float>> oblique_line(double x, double y, double degrees, 
   const double ux = std::cos(angle), uy = std::sin(angle);
   std::vector<io::Gather<float>> gathers = line_of(2, 20);
   for (std::size_t s = 0; s < 2; ++s) {
-    const auto place = [&](double distance, double off, double& px, double& py) {
+    const auto position = [&](double distance, double off, double& px, double& py) {
       px = x + distance * ux - off * uy;
       py = y + distance * uy + off * ux;
     };
-    place(25.0 * static_cast<double>(s), 0.0, gathers[s].source_x, gathers[s].source_y);
+    position(25.0 * static_cast<double>(s), 0.0, gathers[s].source_x, gathers[s].source_y);
     for (std::size_t k = 0; k < 20; ++k) {
-      place(25.0 * static_cast<double>(s + k + 1), k % 4 == 0 || k % 4 == 3 ? side : -side,
-            gathers[s].receiver_x[k], gathers[s].receiver_y[k]);
+      position(25.0 * static_cast<double>(s + k + 1), k % 4 == 0 || k % 4 == 3 ? side : -side,
+               gathers[s].receiver_x[k], gathers[s].receiver_y[k]);
     }
   }
   return gathers;

@@ -327,12 +327,12 @@ TEST(Prepare, HalfDerivatives) {
     const double a = pi * f;
     return (4.0 * a * a * a * a * t * t * t - 6.0 * a * a * t) * std::exp(-a * a * t * t);
   };
-  const double greatest = 2.0 * pi * f;  // approximate maximum of the derivative
+  const double max = 2.0 * pi * f;  // approximate maximum of the derivative
   for (std::size_t n = 300; n < 1200; ++n) {
     const double t = static_cast<double>(n) * dt;
     // each half derivative loses its values after the end of the trace
-    EXPECT_NEAR(twice[n], derivative(t - 0.7), 1e-4 * greatest);
-    EXPECT_NEAR(twice[count + n], -2.0 * derivative(t - 0.8), 2e-4 * greatest);
+    EXPECT_NEAR(twice[n], derivative(t - 0.7), 1e-4 * max);
+    EXPECT_NEAR(twice[count + n], -2.0 * derivative(t - 0.8), 2e-4 * max);
     EXPECT_EQ(twice[2 * count + n], 0.0F);
     EXPECT_NEAR(back[n], traces[n], 1e-4);
     EXPECT_NEAR(back[count + n], traces[count + n], 2e-4);

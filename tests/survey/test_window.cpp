@@ -35,8 +35,8 @@ TEST(ShotWindow, ReachesTheApertureBeyondSourcesAndReceivers) {
   EXPECT_EQ(window.grid.upper(0), 140.0);
   EXPECT_EQ(window.grid.extents[1], 11);
   EXPECT_EQ(window.grid.spacing[1], 5.0);
-  EXPECT_TRUE(window.cut_lower[0] && window.cut_upper[0]);
-  EXPECT_FALSE(window.cut_lower[1] || window.cut_upper[1]);
+  EXPECT_TRUE(window.truncated_lower[0] && window.truncated_upper[0]);
+  EXPECT_FALSE(window.truncated_lower[1] || window.truncated_upper[1]);
   EXPECT_FALSE(window.whole());
   // apertures that end at a node, or a rounding error away from it, add no node
   EXPECT_EQ(shot_window(grid, shot_2d(), {{30.0}, 0.0}).box, (Box<2>{{17, 0}, {34, 11}}));
@@ -48,8 +48,8 @@ TEST(ShotWindow, EndsWhereTheModelDoes) {
   const Grid<2> grid = grid_2d();
   const ShotWindow<2> window = shot_window(grid, shot_2d(), {{250.0}, 0.0});
   EXPECT_EQ(window.box, (Box<2>{{0, 0}, {56, 11}}));
-  EXPECT_FALSE(window.cut_lower[0]);
-  EXPECT_TRUE(window.cut_upper[0]);
+  EXPECT_FALSE(window.truncated_lower[0]);
+  EXPECT_TRUE(window.truncated_upper[0]);
   EXPECT_TRUE(shot_window(grid, shot_2d(), {{1e30}, 0.0}).whole());
   EXPECT_TRUE(shot_window(grid, shot_2d(), {{}, 0.0}).whole());
   EXPECT_EQ(shot_window(grid, shot_2d(), {}).box, whole_box(grid));

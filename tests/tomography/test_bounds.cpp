@@ -57,7 +57,7 @@ class ProjectedGradients {
   }
   double minimise() const {
     Values y(m_job.start.size(), 0.0);
-    double least = objective(m_job.start);
+    double min = objective(m_job.start);
     for (int turn = 0; turn < 12; ++turn) {
       const Values step = linear_step(y);
       bool better = false;
@@ -65,14 +65,14 @@ class ProjectedGradients {
         Values other(y);
         for (std::size_t i = 0; i < y.size(); ++i) other[i] += part * step[i];
         const double value = objective(velocity_of(other));
-        better = value < least;
+        better = value < min;
         if (!better) continue;
         y = other;
-        least = value;
+        min = value;
       }
       if (!better) break;
     }
-    return least;
+    return min;
   }
 
  private:
@@ -189,7 +189,7 @@ TEST(TomographyBounds, ReachTheObjectiveOfProjectedGradients) {
       job.options.prior.lengths = {300.0, 300.0};
       const auto result = invert<double, 2, Memory>(on_host(), job);
       EXPECT_GT(result.reports.back().held, 10);
-      EXPECT_NE(result.stop, Stop::iterations);
+      EXPECT_NE(result.stop, StopReason::iterations);
       const ProjectedGradients reference(job);
       EXPECT_LT(reference.objective(result.velocity), 1.001 * reference.minimise())
           << high << ' ' << lambda;
@@ -202,13 +202,13 @@ TEST(TomographyBounds, EndWithTheBestModel) {
     for (const double high : {1620.0, 1680.0, 1720.0}) {
       auto job = bounded_job(low, high);
       const auto result = invert<float, 2, Memory>(on_host(), job);
-      double least = result.reports.front().chi2;
+      double min = result.reports.front().chi2;
       for (const IterationReport& report : result.reports) {
-        least = std::min(least, std::max(report.chi2, job.options.target));
+        min = std::min(min, std::max(report.chi2, job.options.target));
       }
-      EXPECT_LE(result.reports.back().chi2, least * (1.0 + 1e-9) + job.options.tolerance)
+      EXPECT_LE(result.reports.back().chi2, min * (1.0 + 1e-9) + job.options.tolerance)
           << low << ' ' << high;
-      EXPECT_NE(result.stop, Stop::iterations) << low << ' ' << high;
+      EXPECT_NE(result.stop, StopReason::iterations) << low << ' ' << high;
       for (const double v : result.velocity) {
         EXPECT_GE(v, low * (1.0 - 1e-9));
         EXPECT_LE(v, high * (1.0 + 1e-9));

@@ -83,7 +83,7 @@ void count_solutions(const Instance<Memory>& exec, int iterations,
   std::int64_t traces = 0;
   for (const IterationReport& report : result.reports) traces += report.traces;
   EXPECT_EQ(count, traces) << iterations;
-  EXPECT_NE(result.stop, Stop::failed);
+  EXPECT_NE(result.stop, StopReason::failed);
 
   // an inversion that had ended needs one evaluation, a second set of rays another one
   Inversion<float, 2, Memory> inversion(exec, job.grid, job.picks, job.start, job.ground,

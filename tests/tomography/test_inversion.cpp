@@ -158,7 +158,7 @@ std::array<double, 2> errors(const InversionJob<2>& job, const std::vector<doubl
 TEST(TomographyInversion, RecoversAGradient) {
   const auto job = line_job(line_picks(12, 48, 0.002), 1600.0, 2.3);
   const auto result = invert<float, 2, Memory>(host(), job);
-  EXPECT_EQ(result.stop, Stop::target);
+  EXPECT_EQ(result.stop, StopReason::target);
   EXPECT_GT(errors(job, job.start, result.coverage)[0], 0.07);
   const auto [rms, mean] = errors(job, result.velocity, result.coverage);
   EXPECT_LT(rms, 0.008);
@@ -317,7 +317,7 @@ TEST(TomographyInversion, IsEqualAlongAnInfiniteLength) {
   auto job = line_job(line_picks(12, 48, 0.002), 1600.0, 2.3);
   job.options.prior.lengths[0] = INFINITY;
   const auto result = invert<float, 2, Memory>(host(), job);
-  EXPECT_EQ(result.stop, Stop::target);
+  EXPECT_EQ(result.stop, StopReason::target);
   const auto deep = static_cast<std::size_t>(job.grid.extents[1]);
   double trace = 0.0;
   for (std::size_t i = 0; i < result.velocity.size(); ++i) {
@@ -348,7 +348,7 @@ TEST(TomographyInversion, IsPulledToTheReference) {
   }
   job.options.iterations = 20;
   const auto pulled = invert<float, 2, Memory>(host(), job);
-  EXPECT_EQ(pulled.stop, Stop::target);
+  EXPECT_EQ(pulled.stop, StopReason::target);
   EXPECT_LT(errors(job, pulled.velocity, pulled.coverage)[0], 0.015);
   // at the deepest row, far from rays
   double off_start = 0.0, off_reference = 0.0;

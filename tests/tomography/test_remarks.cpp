@@ -181,9 +181,9 @@ TEST(TomographyRemarks, LayersOfChecksSayWhereRaysAre) {
 }
 
 TEST(TomographyRemarks, ReasonsToEndAreTold) {
-  EXPECT_THAT(to_string(Stop::floor, {{"deviation_max", "--deviation-max"}}),
+  EXPECT_THAT(to_string(StopReason::floor, {{"deviation_max", "--deviation-max"}}),
               HasSubstr("1 / --deviation-max"));
-  EXPECT_THAT(to_string(Stop::failed), HasSubstr("no better model"));
+  EXPECT_THAT(to_string(StopReason::failed), HasSubstr("no better model"));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST(TomographyResolution, WavesAreRecoveredByDepth) {
       job.picks.picks[k].time += times[k] - exact.picks[k].time;
     }
     const auto result = invert<float, 2, Memory>(resolution_host(), job);
-    EXPECT_EQ(result.stop, Stop::target);
+    EXPECT_EQ(result.stop, StopReason::target);
     const std::vector<double> truth = waves_in(job.grid, shift);
     for (std::size_t i = 0; i < truth.size(); ++i) {
       changes.truth.push_back(truth[i] / job.start[i] - 1.0);

@@ -205,9 +205,9 @@ void set_random(const Instance<Memory>& exec, const Wavefield<T, Dim, Memory>& w
 }
 
 inline double largest(const std::vector<double>& values) {
-  double most = 0.0;
-  for (const double value : values) most = std::max(most, std::fabs(value));
-  return most;
+  double max = 0.0;
+  for (const double value : values) max = std::max(max, std::fabs(value));
+  return max;
 }
 inline double norm(const std::vector<double>& values) {
   double sum = 0.0;
@@ -325,9 +325,10 @@ Traces run_shot(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& 
                 const std::type_identity_t<Index<Dim>>& source, const Signal& signal,
                 const std::type_identity_t<std::vector<Index<Dim>>>& receivers, int steps,
                 const Watch& watch) {
-  std::vector<std::int64_t> places;
-  for (const Index<Dim>& receiver : receivers) places.push_back(propagator.layout().flat(receiver));
-  const auto elements = upload(exec, places, "elements");
+  std::vector<std::int64_t> positions;
+  for (const Index<Dim>& receiver : receivers)
+    positions.push_back(propagator.layout().flat(receiver));
+  const auto elements = upload(exec, positions, "elements");
   const Storage<T, Memory> gather("gather", receivers.size() * static_cast<std::size_t>(steps + 1));
   const std::int64_t element = propagator.layout().flat(source);
   for (int n = 0; n < steps; ++n) {

@@ -69,7 +69,7 @@ Model<T, Dim, Memory> smooth_model(const Instance<Memory>& exec, const Grid<Dim>
 struct Remains {
   double after_crossing, late, later;  ///< relative to the largest energy inside
   /// largest between the first two of these times, and between the last two
-  double most_until_late, most_until_later;
+  double max_until_late, max_until_later;
 };
 
 /// Returns the energy inside layers after several crossings, and after many more steps.
@@ -90,23 +90,23 @@ Remains remains_of(const Instance<Memory>& exec, const Kind& kind, bool elliptic
   auto wavefield = propagator.make_wavefield(exec);
   Index<Dim> source{};
   for (int d = 0; d < Dim; ++d) source[d] = width + nodes / 3 + 2 * d;
-  double most = 0.0;
+  double max = 0.0;
   Remains remains{};
   run_shot(exec, propagator, wavefield, source, Ricker{15.0, 0.1}, {source}, later, [&](int n) {
     if (n % 25 != 0 && n != later) return;
     const double now = energy(exec, wavefield, propagator.interior());
-    most = std::max(most, now);
+    max = std::max(max, now);
     if (n == crossing) remains.after_crossing = now;
     if (n == late) remains.late = now;
     if (n == later) remains.later = now;
-    double& part = n <= late ? remains.most_until_late : remains.most_until_later;
+    double& part = n <= late ? remains.max_until_late : remains.max_until_later;
     if (n > crossing) part = std::max(part, now);
   });
-  remains.after_crossing /= most;
-  remains.late /= most;
-  remains.later /= most;
-  remains.most_until_late /= most;
-  remains.most_until_later /= most;
+  remains.after_crossing /= max;
+  remains.late /= max;
+  remains.later /= max;
+  remains.max_until_late /= max;
+  remains.max_until_later /= max;
   return remains;
 }
 
@@ -136,7 +136,7 @@ MEMORY_TEST(BoundaryTest, CpmlSwallowsWavesIn3D) {
     // p and q diverge slightly in single precision, as above, and contain slow waves
     if (kind.fields() == 1) {
       // the energy of what passes again and again is not monotone, its maxima decrease
-      EXPECT_LE(remains.most_until_later, remains.most_until_late) << kind.name();
+      EXPECT_LE(remains.max_until_later, remains.max_until_late) << kind.name();
     } else {
       const double drift = by_precision<T>(1e-7, 0.0);
       EXPECT_LE(remains.later, std::max(remains.after_crossing, drift)) << kind.name();
@@ -183,9 +183,11 @@ Traces near_faces(const Instance<Memory>& exec, const Kind& kind, FaceKind face,
   const Propagator<T, 2, Memory> propagator(exec, extended_grid(grid, options.boundaries), model,
                                             options);
   const std::int64_t shift = margin + options.boundaries.lower[0].layer();
-  const auto place = [&](std::int64_t x, std::int64_t z) { return Index<2>{shift + x, shift + z}; };
-  return run_shot(exec, propagator, place(30, 8), Ricker{15.0, 0.1},
-                  {place(30, 0), place(45, 2), place(60, 0), place(55, 55)}, 560);
+  const auto position = [&](std::int64_t x, std::int64_t z) {
+    return Index<2>{shift + x, shift + z};
+  };
+  return run_shot(exec, propagator, position(30, 8), Ricker{15.0, 0.1},
+                  {position(30, 0), position(45, 2), position(60, 0), position(55, 55)}, 560);
 }
 
 // Near a face, against a grid so large that no reflection arrives.
@@ -194,11 +196,11 @@ MEMORY_TEST(BoundaryTest, LayersReflectLittle) {
     const Traces expected = near_faces<T, Memory>(exec, kind, FaceKind::rigid, 0, 95);
     const auto reflection = [&](FaceKind face, int width) {
       const Traces found = near_faces<T, Memory>(exec, kind, face, width, 0);
-      double most = 0.0;
+      double max = 0.0;
       for (std::size_t r = 0; r < found.size(); ++r) {
-        most = std::max(most, relative_difference(found[r], expected[r]));
+        max = std::max(max, relative_difference(found[r], expected[r]));
       }
-      return most;
+      return max;
     };
     EXPECT_GT(reflection(FaceKind::rigid, 0), 0.3);  // this measure detects reflections
     EXPECT_LT(reflection(FaceKind::sponge, 40), 0.05) << kind.name();
@@ -235,14 +237,14 @@ void expect_image_source(const Instance<Memory>& exec, const Kind& kind, int axi
   source[axis] = lower ? 4 : nodes - 5;
   receiver[axis] = lower ? 9 : nodes - 10;
   // both signs of depth in the full space
-  const auto place = [&](Index<Dim> node, int sign) {
+  const auto position = [&](Index<Dim> node, int sign) {
     const std::int64_t depth = lower ? node[axis] : nodes - 1 - node[axis];
     node[axis] = surface + sign * depth;
     return node;
   };
   const auto found = run_shot(exec, below, source, signal, {receiver}, 170)[0];
-  const Traces both = run_shot(exec, space, place(source, 1), signal,
-                               {place(receiver, 1), place(receiver, -1)}, 170);
+  const Traces both = run_shot(exec, space, position(source, 1), signal,
+                               {position(receiver, 1), position(receiver, -1)}, 170);
   EXPECT_GT(largest(both[1]), 0.2 * largest(both[0]));
   EXPECT_LT(relative_difference(found, difference(both[0], both[1])), by_precision<T>(2e-5, 1e-12))
       << kind.name() << ' ' << Dim << "D axis " << axis;
@@ -289,8 +291,8 @@ MEMORY_TEST(BoundaryTest, AFreeSurfaceInTheoryAndIn3D) {
 // v^2.
 template <class T, class Memory>
 struct RandomRun {
-  double least = 1e300, greatest = 0.0;  ///< energy after the end of the source
-  std::vector<double> early, late;       ///< parts of the trace
+  double min = 1e300, max = 0.0;    ///< energy after the end of the source
+  std::vector<double> early, late;  ///< parts of the trace
 };
 template <class T, class Memory>
 RandomRun<T, Memory> run_random(const Instance<Memory>& exec, FaceKind face, std::uint64_t seed) {
@@ -327,8 +329,8 @@ RandomRun<T, Memory> run_random(const Instance<Memory>& exec, FaceKind face, std
             sum += (p * p - static_cast<double>(before[i]) * static_cast<double>(next[i])) /
                    static_cast<double>(scale[i]);
           }
-          result.least = std::min(result.least, sum);
-          result.greatest = std::max(result.greatest, sum);
+          result.min = std::min(result.min, sum);
+          result.max = std::max(result.max, sum);
         }
         before = now;
         now = next;
@@ -348,9 +350,9 @@ MEMORY_TEST(BoundaryTest, RandomLayersKeepEnergyAndForgetPhases) {
   const auto same = run_random<T, Memory>(exec, FaceKind::random, 1);
   const auto other = run_random<T, Memory>(exec, FaceKind::random, 2);
   const auto sponge = run_random<T, Memory>(exec, FaceKind::sponge, 1);
-  EXPECT_GT(one.least, 0.0);
-  EXPECT_LT(one.greatest / one.least - 1.0, by_precision<T>(1e-3, 1e-10));
-  EXPECT_LT(sponge.least, 0.02 * one.least);
+  EXPECT_GT(one.min, 0.0);
+  EXPECT_LT(one.max / one.min - 1.0, by_precision<T>(1e-3, 1e-10));
+  EXPECT_LT(sponge.min, 0.02 * one.min);
   EXPECT_EQ(same.late, one.late);
   // the direct wave is equal for two seeds; scattered waves are uncorrelated
   EXPECT_GT(correlation(one.early, other.early), 0.999);

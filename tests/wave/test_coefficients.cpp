@@ -117,13 +117,13 @@ TEST(Coefficients, SymbolsAreWhatTheDifferencesDo) {
       EXPECT_NEAR(moho::wave::first_derivative_symbol(radius, theta), first, 1e-14);
     }
     // the shortest wave has the largest symbol, and no symbol is negative
-    const double most = moho::wave::largest_symbol(radius);
-    EXPECT_GE(most, 4.0 - 1e-14);
-    EXPECT_LT(most, 3.14159265358979323846 * 3.14159265358979323846);
+    const double max = moho::wave::largest_symbol(radius);
+    EXPECT_GE(max, 4.0 - 1e-14);
+    EXPECT_LT(max, 3.14159265358979323846 * 3.14159265358979323846);
     for (double theta = 0.0; theta < 3.14159; theta += 0.01) {
       const double symbol = moho::wave::second_derivative_symbol(radius, theta);
       const double slope = moho::wave::first_derivative_symbol(radius, theta);
-      EXPECT_LE(symbol, most);
+      EXPECT_LE(symbol, max);
       EXPECT_GE(symbol, -1e-14);
       EXPECT_LE(slope * slope, symbol + 1e-12);  // of mixed and of pure derivatives
     }

@@ -125,14 +125,14 @@ MEMORY_TEST(Driver, IsItsPieces) {
         exec, propagator, points(shot.sources, "source"), wave::ricker(8.0, plan.time.dt),
         points(shot.receivers, "receiver"), by_hand);
     ASSERT_EQ(result.traces.extent(1), expected.traces.extent(1));
-    double greatest = 0.0;
+    double max = 0.0;
     for (std::size_t r = 0; r < 2; ++r) {
       for (std::size_t n = 0; n < result.traces.extent(1); ++n) {
         ASSERT_EQ(result.traces(r, n), expected.traces(r, n));
-        greatest = std::max(greatest, std::fabs(static_cast<double>(expected.traces(r, n))));
+        max = std::max(max, std::fabs(static_cast<double>(expected.traces(r, n))));
       }
     }
-    EXPECT_GT(greatest, 0.0);
+    EXPECT_GT(max, 0.0);
     // another shot over the same model begins at rest
     const auto again = modelling.shot(exec, shot);
     for (std::size_t n = 0; n < again.traces.extent(1); ++n) {
@@ -235,12 +235,12 @@ MEMORY_TEST(Driver, KnowsItsMemory) {
           make_modelling(exec, grid, std::move(model), wave::absorbing_faces<3>(medium),
                          wave::ricker_wavelet(5.0), options);
       modelling.shot(exec, shot);
-      const auto most = static_cast<double>(Allocations::most.load());
+      const auto max = static_cast<double>(Allocations::max.load());
       const wave::MemoryNeed& need = modelling.plan().memory;
-      const auto estimate = static_cast<double>(need.most + need.host);
+      const auto estimate = static_cast<double>(need.peak + need.host);
       EXPECT_EQ(need.model, given * static_cast<std::size_t>(grid.size()) * sizeof(T));
-      EXPECT_LE(most, 1.01 * estimate + 65536.0) << wave::to_string(medium);
-      EXPECT_GE(most, 0.9 * static_cast<double>(need.most)) << wave::to_string(medium);
+      EXPECT_LE(max, 1.01 * estimate + 65536.0) << wave::to_string(medium);
+      EXPECT_GE(max, 0.9 * static_cast<double>(need.peak)) << wave::to_string(medium);
     }
   }
 }
@@ -275,14 +275,14 @@ MEMORY_TEST(Driver, DefaultFacesReflectLittle) {
     const auto expected = traces_at_faces<T, Memory>(exec, medium, faces, 80);
     const auto reflection = [&](const Boundaries<2>& layers) {
       const auto found = traces_at_faces<T, Memory>(exec, medium, layers, 0);
-      double difference = 0.0, greatest = 0.0;
+      double difference = 0.0, max = 0.0;
       for (std::size_t r = 0; r < expected.extent(0); ++r) {
         for (std::size_t n = 0; n < expected.extent(1); ++n) {
           difference = std::max<double>(difference, std::abs(found(r, n) - expected(r, n)));
-          greatest = std::max<double>(greatest, std::abs(expected(r, n)));
+          max = std::max<double>(max, std::abs(expected(r, n)));
         }
       }
-      return difference / greatest;
+      return difference / max;
     };
     EXPECT_LT(reflection(faces), 2e-3) << to_string(medium);
     auto thin = wave::all_faces<2>(FaceKind::cpml, wave::default_cpml_width / 2);

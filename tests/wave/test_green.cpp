@@ -140,7 +140,7 @@ double error_of_operator(const Instance<Memory>& exec, const Kind& kind, int ord
     along += k[d] * (kind.medium == Medium::tti ? axis[d] : (d == 2 ? 1.0 : 0.0));
   }
   along *= along;
-  double most = 0.0;
+  double max = 0.0;
   const auto vp = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), model.vp);
   const auto density = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), model.density);
   const auto epsilon = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), model.epsilon);
@@ -175,10 +175,10 @@ double error_of_operator(const Instance<Memory>& exec, const Kind& kind, int ord
     }
     for (int f = 0; f < wavefield.fields; ++f) {
       const double found = pressure(node) * after[f][static_cast<std::size_t>(i)] / (v * v);
-      most = std::max(most, std::fabs(found - exact[f]) / square);
+      max = std::max(max, std::fabs(found - exact[f]) / square);
     }
   }
-  return most;
+  return max;
 }
 
 template <int Dim, class Memory>

@@ -60,12 +60,12 @@ void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumCoefficients<T, 2
   moho::wave::kernel::StepArguments<T> s;
   ASSERT_TRUE(detail::bind_step(scheme, medium, wavefield, box, scheme.reach(0), s));
   s.shots = several.shots;
-  s.apart = several.apart;
+  s.batch_stride = several.batch_stride;
   const auto arguments = detail::bind_layers<T, 2, Host>(scheme, s, wavefield).by_axis();
   detail::DeviceLayerMarch<stencil, T, 2, radius, Kokkos::DefaultHostExecutionSpace> kernel;
   kernel.march.s = kernel.rims.s = arguments.s;
   for (int d = 0; d < 3; ++d) {
-    ASSERT_TRUE(arguments.layers[d].apart(radius, detail::layer_alignment<T>(false)));
+    ASSERT_TRUE(arguments.layers[d].separated(radius, detail::layer_alignment<T>(false)));
     kernel.layers[d] = arguments.layers[d];
     std::copy(std::begin(arguments.slope[d]), std::end(arguments.slope[d]),
               std::begin(kernel.slopes[d]));
@@ -94,25 +94,27 @@ void step_flat(const detail::LayeredArguments<T>& arguments) {
 
 /// Returns the largest difference of two arrays over the largest value.
 template <class View>
-double apart(const View& a, const View& b) {
-  double most = 0.0, greatest = 1e-300;
+double max_distance_of(const View& a, const View& b) {
+  double max_difference = 0.0, max = 1e-300;
   for (std::size_t n = 0; n < a.size(); ++n) {
     const double value = static_cast<double>(a.data()[n]);
-    most = std::max(most, std::fabs(value - static_cast<double>(b.data()[n])));
-    greatest = std::max(greatest, std::fabs(value));
+    max_difference = std::max(max_difference, std::fabs(value - static_cast<double>(b.data()[n])));
+    max = std::max(max, std::fabs(value));
   }
-  return most / greatest;
+  return max_difference / max;
 }
 
 template <class T>
-double most_apart(const Wavefield<T, 2, Host>& a, const Wavefield<T, 2, Host>& b) {
-  double most = 0.0;
-  for (int f = 0; f < a.fields; ++f) most = std::max(most, apart(a.now[f], b.now[f]));
+double max_distance(const Wavefield<T, 2, Host>& a, const Wavefield<T, 2, Host>& b) {
+  double max_difference = 0.0;
+  for (int f = 0; f < a.fields; ++f)
+    max_difference = std::max(max_difference, max_distance_of(a.now[f], b.now[f]));
   for (std::size_t k = 0; k < a.layers.size(); ++k) {
-    most = std::max({most, apart(a.layers[k].psi_now, b.layers[k].psi_now),
-                     apart(a.layers[k].zeta, b.layers[k].zeta)});
+    max_difference =
+        std::max({max_difference, max_distance_of(a.layers[k].psi_now, b.layers[k].psi_now),
+                  max_distance_of(a.layers[k].zeta, b.layers[k].zeta)});
   }
-  return most;
+  return max_difference;
 }
 
 moho::Grid<2> section(std::int64_t nx, std::int64_t nz) {
@@ -167,10 +169,10 @@ void expect_same_steps(Medium medium, const Boundaries<2>& faces, const detail::
     parts.advance();
     flat.advance();
   }
-  EXPECT_GT(moho::wave::check_finite(exec, grid, host, whole, 6).greatest, 1e-3);
-  EXPECT_LE(most_apart(host, one), by_precision<T>(3e-5, 1e-13));
-  EXPECT_EQ(most_apart(one, parts), 0.0) << "boxes";
-  EXPECT_LE(most_apart(host, flat), by_precision<T>(3e-5, 1e-13)) << "a thread for a node";
+  EXPECT_GT(moho::wave::check_finite(exec, grid, host, whole, 6).max, 1e-3);
+  EXPECT_LE(max_distance(host, one), by_precision<T>(3e-5, 1e-13));
+  EXPECT_EQ(max_distance(one, parts), 0.0) << "boxes";
+  EXPECT_LE(max_distance(host, flat), by_precision<T>(3e-5, 1e-13)) << "a thread for a node";
 }
 
 Boundaries<2> layers(int width, bool free) {
@@ -347,10 +349,10 @@ void expect_same_together(Medium medium, const Boundaries<2>& faces) {
   const detail::LayerCut cut;
   const moho::Box<2> whole = moho::whole_box(grid);
   for (int step = 0; step < 4; ++step) {
-    const auto apart = detail::elements_apart<T, 2, Host>(together);
-    ASSERT_TRUE(apart.has_value());
+    const auto batch_stride = detail::batch_stride_of<T, 2, Host>(together);
+    ASSERT_TRUE(batch_stride.has_value());
     step_in_one<stencil, T, radius>(scheme, propagator.medium_window(), together.front(), whole,
-                                    cut, {3, *apart});
+                                    cut, {3, *batch_stride});
     for (std::size_t n = 0; n < together.size(); ++n) {
       step_in_one<stencil, T, radius>(scheme, propagator.medium_window(), alone[n], whole, cut);
       alone[n].advance();
@@ -358,9 +360,9 @@ void expect_same_together(Medium medium, const Boundaries<2>& faces) {
     }
   }
   for (std::size_t n = 0; n < together.size(); ++n) {
-    EXPECT_GT(moho::wave::check_finite(exec, grid, alone[n], whole, 4).greatest, 1e-3);
-    EXPECT_EQ(most_apart(alone[n], together[n]), 0.0) << n;
-    EXPECT_GT(most_apart(alone[n], alone[(n + 1) % alone.size()]), 0.1) << n;
+    EXPECT_GT(moho::wave::check_finite(exec, grid, alone[n], whole, 4).max, 1e-3);
+    EXPECT_EQ(max_distance(alone[n], together[n]), 0.0) << n;
+    EXPECT_GT(max_distance(alone[n], alone[(n + 1) % alone.size()]), 0.1) << n;
   }
 }
 

@@ -30,19 +30,19 @@ struct Greatest {
   double early = 0.0, late = 0.0;
 };
 template <class T, int Dim, class Memory>
-Greatest greatest_of(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
-                     Wavefield<T, Dim, Memory>& wavefield) {
-  Greatest greatest;
+Greatest max_of(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                Wavefield<T, Dim, Memory>& wavefield) {
+  Greatest max;
   const Box<Dim> whole = moho::whole_box(propagator.grid());
   for (int n = 1; n <= steps_of_long_run; ++n) {
     propagator.step(exec, wavefield);
     wavefield.advance();
     if (n % 20 != 0) continue;
-    double& most = n <= steps_of_long_run / 10 ? greatest.early : greatest.late;
-    most = std::max(
-        most, moho::wave::check_finite(exec, propagator.grid(), wavefield, whole, n).greatest);
+    double& current = n <= steps_of_long_run / 10 ? max.early : max.late;
+    current = std::max(current,
+                       moho::wave::check_finite(exec, propagator.grid(), wavefield, whole, n).max);
   }
-  return greatest;
+  return max;
 }
 
 // epsilon 0 to 0.6, delta -0.3 to 0.5, any axis, velocities 1500 to 4500, random at every node.
@@ -60,10 +60,10 @@ MEMORY_TEST(LongTest, RoughAndStrongTti) {
   auto wavefield = propagator.make_wavefield(exec);
   set_random(exec, wavefield, 3);
   for (int f = 0; f < 2; ++f) moho::copy(exec, wavefield.next[f], wavefield.now[f]);
-  const Greatest greatest = greatest_of(exec, propagator, wavefield);
-  EXPECT_GT(greatest.early, 0.1);
-  EXPECT_LT(greatest.early, 100.0);
-  EXPECT_LT(greatest.late, 2.0 * greatest.early);
+  const Greatest max = max_of(exec, propagator, wavefield);
+  EXPECT_GT(max.early, 0.1);
+  EXPECT_LT(max.early, 100.0);
+  EXPECT_LT(max.late, 2.0 * max.early);
 }
 
 // A salt-like section with the dip of its layers, every second node of a file of the test data, not
@@ -90,9 +90,9 @@ MEMORY_TEST(LongTest, BgCompassSection) {
   const auto propagator = make_propagator(exec, grid, model, options, 0.99);
   auto wavefield = propagator.make_wavefield(exec);
   run_shot(exec, propagator, wavefield, {80, 4}, Ricker{10.0, 0.15}, {{80, 4}}, 150, [](int) {});
-  const Greatest greatest = greatest_of(exec, propagator, wavefield);
-  EXPECT_GT(greatest.early, 0.0);
-  EXPECT_LT(greatest.late, 2.0 * greatest.early);
+  const Greatest max = max_of(exec, propagator, wavefield);
+  EXPECT_GT(max.early, 0.0);
+  EXPECT_LT(max.late, 2.0 * max.early);
 }
 
 }  // namespace

@@ -15,19 +15,19 @@ namespace {
 using moho::wave::kernel::march_planes;
 
 constexpr std::int64_t device_teams = 264;
-constexpr int most_planes = 64;
+constexpr int max_planes = 64;
 
 std::int64_t march_teams(std::int64_t tiles, std::int64_t depth) {
-  const std::int64_t planes = march_planes(tiles, depth, most_planes, device_teams);
+  const std::int64_t planes = march_planes(tiles, depth, max_planes, device_teams);
   return tiles * ((depth + planes - 1) / planes);
 }
 
 TEST(MarchPlanes, AreWithinTheirLimits) {
   for (const std::int64_t tiles : {1, 7, 26, 64, 200, 256, 1000}) {
     for (std::int64_t depth = 1; depth < 600; depth += depth < 20 ? 1 : 37) {
-      const int planes = march_planes(tiles, depth, most_planes, device_teams);
+      const int planes = march_planes(tiles, depth, max_planes, device_teams);
       EXPECT_GE(planes, std::min<std::int64_t>(depth, 3)) << tiles << ", " << depth;
-      EXPECT_LE(planes, most_planes) << tiles << ", " << depth;
+      EXPECT_LE(planes, max_planes) << tiles << ", " << depth;
     }
   }
 }
@@ -36,18 +36,18 @@ TEST(MarchPlanes, FillADevice) {
   // boxes whose marches of 64 planes leave half of the device idle, or more
   for (const std::int64_t tiles : {26, 40, 64, 100}) {
     for (const std::int64_t depth : {60, 100, 128}) {
-      if (tiles * ((depth + most_planes - 1) / most_planes) > device_teams / 2) continue;
+      if (tiles * ((depth + max_planes - 1) / max_planes) > device_teams / 2) continue;
       EXPECT_GE(march_teams(tiles, depth), device_teams * 7 / 10) << tiles << ", " << depth;
     }
   }
 }
 
 TEST(MarchPlanes, AreManyInLargeBoxes) {
-  EXPECT_EQ(march_planes(256, 512, most_planes, device_teams), most_planes);
-  EXPECT_EQ(march_planes(64, 256, most_planes, device_teams), most_planes);
-  EXPECT_GE(march_planes(256, 8, most_planes, device_teams), 8);
+  EXPECT_EQ(march_planes(256, 512, max_planes, device_teams), max_planes);
+  EXPECT_EQ(march_planes(64, 256, max_planes, device_teams), max_planes);
+  EXPECT_GE(march_planes(256, 8, max_planes, device_teams), 8);
   for (const std::int64_t depth : {256, 400, 600, 1024}) {
-    EXPECT_GE(march_planes(400, depth, most_planes, device_teams), most_planes / 2) << depth;
+    EXPECT_GE(march_planes(400, depth, max_planes, device_teams), max_planes / 2) << depth;
   }
 }
 

@@ -101,10 +101,10 @@ MEMORY_TEST(ModelTest, ValuesAtTheEdgesOfWhatIsAllowed) {
   const auto range =
       check_model(exec, model_grid(),
                   random_model<T, 3, Memory>(exec, model_grid(), Medium::variable_density, 1));
-  EXPECT_GE(range.vp.least, 1500.0);
-  EXPECT_LT(range.vp.least, 1600.0);
-  EXPECT_LE(range.vp.greatest, 4500.0);
-  EXPECT_GT(range.density.greatest, 2900.0);
+  EXPECT_GE(range.vp.min, 1500.0);
+  EXPECT_LT(range.vp.min, 1600.0);
+  EXPECT_LE(range.vp.max, 4500.0);
+  EXPECT_GT(range.density.max, 2900.0);
   EXPECT_EQ(range.vp.bad, -1);
 }
 

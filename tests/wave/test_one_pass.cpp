@@ -126,7 +126,7 @@ TEST(AxisRingWork, CoversTheBox) {
   struct Case {
     std::int64_t planes, ny, first_z, end_z;
     int multiprocessors;
-    double most;  ///< planes on the busiest multiprocessor, relative to an even share
+    double max;  ///< planes on the busiest multiprocessor, relative to an even share
   };
   const Case cases[] = {{512, 512, 0, 512, 132, 1.05}, {505, 515, 0, 523, 132, 1.07},
                         {256, 256, 0, 256, 132, 1.20}, {640, 640, 0, 640, 132, 1.10},
@@ -160,7 +160,7 @@ TEST(AxisRingWork, CoversTheBox) {
     }
     EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), work.tiles * work.planes) << what;
     EXPECT_LE(static_cast<double>(*std::max_element(busy.begin(), busy.end())),
-              c.most * static_cast<double>(work.tiles) * static_cast<double>(work.planes) /
+              c.max * static_cast<double>(work.tiles) * static_cast<double>(work.planes) /
                   static_cast<double>(c.multiprocessors))
         << what;
   }

@@ -43,17 +43,17 @@ TEST(ParameterCode, KeepsItsLowValueAndRange) {
     const ParameterCode code = moho::wave::detail::make_code(c.low, c.range, c.spare);
     const auto low = static_cast<float>(c.low);
     EXPECT_EQ(code.decode(code.encode(c.low)), low);
-    const double width = std::max(c.low, c.range.greatest) - std::min(c.low, c.range.least);
+    const double width = std::max(c.low, c.range.max) - std::min(c.low, c.range.min);
     EXPECT_LE(static_cast<double>(code.step), 1.01 * width / (65533.0 - c.spare));
     for (int n = 0; n <= 100000; ++n) {
       const double value =
-          c.range.least + (c.range.greatest - c.range.least) * static_cast<double>(n) / 100000.0;
+          c.range.min + (c.range.max - c.range.min) * static_cast<double>(n) / 100000.0;
       const std::uint32_t encoded = code.encode(value);
       ASSERT_LT(encoded, 65536U);
       const float decoded = code.decode(encoded);
-      ASSERT_LE(decoded, static_cast<float>(std::max(c.low, c.range.greatest)));
-      // the last code below `most` may be a whole step away
-      const double bound = value > c.range.greatest - static_cast<double>(code.step) ? 1.01 : 0.501;
+      ASSERT_LE(decoded, static_cast<float>(std::max(c.low, c.range.max)));
+      // the last code below `max` may be a whole step away
+      const double bound = value > c.range.max - static_cast<double>(code.step) ? 1.01 : 0.501;
       ASSERT_LE(std::abs(static_cast<double>(decoded) - value),
                 bound * static_cast<double>(code.step) + 1.0e-7 * std::abs(value));
       // with and without fused operations

@@ -242,13 +242,13 @@ void expect_nothing_outside_of_the_box(const Instance<Memory>& exec) {
   for (const auto& box : {corner, edge, node, slab}) boxes.push_back(box);
   // next to layers, into which differences reach
   for (int d = 0; d < Dim; ++d) {
-    Box<Dim> beside = moho::whole_box(grid);
-    beside.lower[d] = 8;
-    beside.upper[d] = 10;
-    boxes.push_back(beside);
-    beside.lower[d] = grid.extents[d] - 11;
-    beside.upper[d] = grid.extents[d] - 10;
-    boxes.push_back(beside);
+    Box<Dim> halo = moho::whole_box(grid);
+    halo.lower[d] = 8;
+    halo.upper[d] = 10;
+    boxes.push_back(halo);
+    halo.lower[d] = grid.extents[d] - 11;
+    halo.upper[d] = grid.extents[d] - 10;
+    boxes.push_back(halo);
   }
 
   for (const Kind& kind : kinds) {

@@ -84,17 +84,17 @@ void expect_same_bits(const PsiCase<T, Dim>& c) {
     propagator.step(exec, waves[1], box);
     waves[1].advance();
   }
-  double greatest = 0.0;
+  double max = 0.0;
   for (std::size_t k = 0; k < waves[0].layers.size(); ++k) {
     const auto &a = waves[0].layers[k], &b = waves[1].layers[k];
     ASSERT_NE(a.psi_now.data(), a.psi_next.data());
     for (std::size_t n = 0; n < a.psi_now.size(); ++n) {
       ASSERT_EQ(a.psi_now(n), b.psi_now(n)) << "psi of layer " << k << ", element " << n;
       ASSERT_EQ(a.zeta(n), b.zeta(n)) << "zeta of layer " << k << ", element " << n;
-      greatest = std::max(greatest, static_cast<double>(std::abs(a.psi_now(n))));
+      max = std::max(max, static_cast<double>(std::abs(a.psi_now(n))));
     }
   }
-  EXPECT_GT(greatest, 0.0);
+  EXPECT_GT(max, 0.0);
   for (int f = 0; f < waves[0].fields; ++f) {
     for (std::size_t n = 0; n < waves[0].now[f].size(); ++n) {
       ASSERT_EQ(waves[0].now[f](n), waves[1].now[f](n)) << "field " << f << ", element " << n;

@@ -210,14 +210,14 @@ MEMORY_TEST(RunTest, WavesRunBackwards) {
     run.last = 0;
     run.present = [&](std::int64_t n) { points.record(exec, field.now[0], behind, n); };
     run_steps(exec, propagator, field, run);
-    const double most = std::sqrt(dot<T>(exec, ahead, ahead));
+    const double max = std::sqrt(dot<T>(exec, ahead, ahead));
     const std::vector<T> a = moho::download(exec, ahead), b = moho::download(exec, behind);
     double worst = 0.0;
     for (std::size_t i = 0; i < a.size(); ++i) {
       worst = std::max(worst, std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
     }
-    EXPECT_LT(worst, by_precision<T>(1e-3, 1e-11) * most) << kind.name();
-    EXPECT_GT(most, 0.0);
+    EXPECT_LT(worst, by_precision<T>(1e-3, 1e-11) * max) << kind.name();
+    EXPECT_GT(max, 0.0);
   }
 }
 

@@ -178,12 +178,12 @@ MEMORY_TEST(SectionRun, HasTheBitsOfSingleSteps) {
       EXPECT_EQ(times, (std::vector<std::int64_t>{50, 100, 150}));
       const std::string what = concat(wave::to_string(medium), " faces ", kind, " order ", order);
       ASSERT_EQ(result.traces.size(), expected.traces.size());
-      double greatest = 0.0;
+      double max = 0.0;
       for (std::size_t n = 0; n < result.traces.size(); ++n) {
         ASSERT_EQ(result.traces.data()[n], expected.traces.data()[n]) << what << " sample " << n;
-        greatest = std::max(greatest, std::fabs(static_cast<double>(result.traces.data()[n])));
+        max = std::max(max, std::fabs(static_cast<double>(result.traces.data()[n])));
       }
-      EXPECT_GT(greatest, 0.0);
+      EXPECT_GT(max, 0.0);
       for (int f = 0; f < wavefield.fields; ++f) {
         EXPECT_EQ((values_of<T, Memory>(wavefield, f)), (values_of<T, Memory>(alone, f))) << what;
       }
@@ -195,13 +195,14 @@ MEMORY_TEST(SectionRun, HasTheBitsOfSingleSteps) {
 
 /// Returns the largest difference over the largest value.
 template <class T>
-double apart(const std::vector<T>& a, const std::vector<T>& b) {
-  double most = 0.0, greatest = 1e-300;
+double relative_difference(const std::vector<T>& a, const std::vector<T>& b) {
+  double max_difference = 0.0, max = 1e-300;
   for (std::size_t n = 0; n < a.size(); ++n) {
-    most = std::max(most, std::fabs(static_cast<double>(a[n]) - static_cast<double>(b[n])));
-    greatest = std::max(greatest, std::fabs(static_cast<double>(b[n])));
+    max_difference =
+        std::max(max_difference, std::fabs(static_cast<double>(a[n]) - static_cast<double>(b[n])));
+    max = std::max(max, std::fabs(static_cast<double>(b[n])));
   }
-  return most / greatest;
+  return max_difference / max;
 }
 
 template <class T>
@@ -245,7 +246,9 @@ void expect_steps_of_the_host(Medium medium, int order, const Boundaries<2>& fac
 
   const double bound = by_precision<T>(1e-4, 1e-13);
   for (int f = 0; f < wavefield.fields; ++f) {
-    EXPECT_LT(apart(values_of<T, Host>(wavefield, f), values_of<T, Host>(expected, f)), bound);
+    EXPECT_LT(
+        relative_difference(values_of<T, Host>(wavefield, f), values_of<T, Host>(expected, f)),
+        bound);
     for (const Index<2> node : {Index<2>{5, 7}, Index<2>{31, 20}, Index<2>{59, 49}}) {
       const auto i = static_cast<std::size_t>((f * 55 + node[0] - 5) * 43 + node[1] - 7);
       const auto element = static_cast<std::size_t>(propagator.layout().flat(node));
@@ -254,7 +257,7 @@ void expect_steps_of_the_host(Medium medium, int order, const Boundaries<2>& fac
   }
   const std::vector<T> a(rows.data(), rows.data() + rows.size()),
       b(expected_rows.data(), expected_rows.data() + rows.size());
-  EXPECT_LT(apart(a, b), bound);
+  EXPECT_LT(relative_difference(a, b), bound);
 }
 
 TEST(SectionRunOnThreads, StepsAsTheHostDoes) {

@@ -133,7 +133,7 @@ MEMORY_TEST(ShotsAtOnce, WaitingResultsAreInTheEstimate) {
   const std::size_t traces = sizeof(T) * receivers * modelling.plan().time.samples;
   EXPECT_EQ(need.gathers - none.gathers, 2 * traces);
   EXPECT_EQ(need.host - none.host, 2 * traces);
-  EXPECT_EQ(need.most - none.most, 2 * traces);
+  EXPECT_EQ(need.peak - none.peak, 2 * traces);
   EXPECT_EQ(one.gathers - none.gathers, traces) << "of three shots";
   EXPECT_EQ(hosts.gathers, none.gathers);
   EXPECT_EQ(hosts.host, need.host);
@@ -141,8 +141,8 @@ MEMORY_TEST(ShotsAtOnce, WaitingResultsAreInTheEstimate) {
   wave::model_shots<T, 2, Memory>(
       exec, modelling, shots, [&](std::size_t, const wave::ShotResult<T, 2, Memory>&) { ++taken; });
   EXPECT_EQ(taken, shots.size());
-  EXPECT_LE(static_cast<double>(Allocations::most),
-            1.01 * static_cast<double>(need.most + need.host) + 65536.0);
+  EXPECT_LE(static_cast<double>(Allocations::max),
+            1.01 * static_cast<double>(need.peak + need.host) + 65536.0);
 }
 
 /// Shots with increasing numbers of sources and receivers, at nodes and between them.
@@ -242,9 +242,9 @@ MEMORY_TEST(ShotsAtOnce, ModelTheClaimedShotsWithDomainsAndSnapshots) {
     ASSERT_GT(every, 0);
     for (const bool domains : {false, true}) {
       wave::SurveyRunOptions<T, 2, Memory> options;
-      std::size_t asked = 0;
+      std::size_t requested = 0;
       options.claim = [&](std::size_t k) {
-        EXPECT_EQ(k, asked++);
+        EXPECT_EQ(k, requested++);
         return k != 2;
       };
       if (domains) options.domain = whole_domains<T, Memory>(0.25);
@@ -270,7 +270,7 @@ MEMORY_TEST(ShotsAtOnce, ModelTheClaimedShotsWithDomainsAndSnapshots) {
       };
       const wave::SurveyReport report = wave::model_shots(exec, modelling, shots, take, options);
       EXPECT_EQ(taken, (std::vector<std::size_t>{0, 1, 3, 4, 5, 6}));
-      EXPECT_EQ(asked, shots.size());
+      EXPECT_EQ(requested, shots.size());
       EXPECT_EQ(report.shots, 6);
       EXPECT_EQ(report.domain_seconds, domains ? 6 * 0.25 : 0.0);
       EXPECT_GT(report.points, 0.0);
@@ -355,7 +355,7 @@ MEMORY_TEST(ShotsAtOnce, StepTogetherAsOneAfterTheOther) {
     }
   }
   for (std::size_t n = 0; n < 3; ++n) {
-    EXPECT_GT((check_finite<T, 3, Memory>(exec, grid, alone[n], whole_box(grid), 5).greatest), 0.0);
+    EXPECT_GT((check_finite<T, 3, Memory>(exec, grid, alone[n], whole_box(grid), 5).max), 0.0);
     for (int f = 0; f < 2; ++f) {
       EXPECT_EQ(download(exec, together[n].now[f]), download(exec, alone[n].now[f])) << n;
     }
@@ -413,7 +413,7 @@ MEMORY_TEST(ShotsAtOnce, TakeTheMemoryOfAll) {
   const int others = wave::waiting_results(five.concurrent_shots, five.batch_size, 20);
   const std::size_t waiting = others * sizeof(T) * 7 * five.time.samples;
   EXPECT_EQ(five.memory.gathers, 5 * one.memory.gathers + waiting);
-  EXPECT_EQ(five.memory.most - one.memory.most,
+  EXPECT_EQ(five.memory.peak - one.memory.peak,
             4 * (one.memory.wavefield + one.memory.gathers) + waiting);
   EXPECT_EQ(wave::waiting_results(5, 1, 20), 5);
   EXPECT_EQ(wave::waiting_results(5, 3, 20), 7) << "four groups of three";
@@ -423,7 +423,7 @@ MEMORY_TEST(ShotsAtOnce, TakeTheMemoryOfAll) {
   EXPECT_EQ(
       (modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 5, 3).plan().concurrent_shots),
       3);
-  const std::size_t room = one.memory.most + one.memory.wavefield / 2;
+  const std::size_t room = one.memory.peak + one.memory.wavefield / 2;
   try {
     modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 5, 20, room);
     ADD_FAILURE() << "it fits";

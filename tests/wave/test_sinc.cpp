@@ -150,7 +150,7 @@ std::vector<double> seismogram(double shift, int radius) {
   const double c[5] = {-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560};
   std::vector<double> before(row * row, 0.0), now(row * row, 0.0), record;
   const SincWeights s = sinc_weights(50.0 + shift, radius), r = sinc_weights(75.0 + shift, radius);
-  const auto place = [](std::int64_t i, std::int64_t j) {
+  const auto element = [](std::int64_t i, std::int64_t j) {
     return static_cast<std::size_t>((i + halo) * row + j + halo);
   };
   for (int step = 0; step < 250; ++step) {
@@ -158,7 +158,7 @@ std::vector<double> seismogram(double shift, int radius) {
     const double amplitude = (1.0 - 2.0 * a) * std::exp(-a);
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < n; ++j) {
-        const std::size_t at = place(i, j);
+        const std::size_t at = element(i, j);
         double laplacian = 2.0 * c[0] * now[at];
         for (int k = 1; k <= 4; ++k) {
           laplacian += c[k] * (now[at - static_cast<std::size_t>(k)] +
@@ -171,9 +171,9 @@ std::vector<double> seismogram(double shift, int radius) {
     }
     for (int i = 0; i < s.count; ++i) {
       for (int j = 0; j < s.count; ++j) {
-        before[place(s.first + i, s.first + j)] += s.weight[static_cast<std::size_t>(i)] *
-                                                   s.weight[static_cast<std::size_t>(j)] *
-                                                   amplitude;
+        before[element(s.first + i, s.first + j)] += s.weight[static_cast<std::size_t>(i)] *
+                                                     s.weight[static_cast<std::size_t>(j)] *
+                                                     amplitude;
       }
     }
     before.swap(now);
@@ -181,7 +181,7 @@ std::vector<double> seismogram(double shift, int radius) {
     for (int i = 0; i < r.count; ++i) {
       for (int j = 0; j < r.count; ++j) {
         value += r.weight[static_cast<std::size_t>(i)] * r.weight[static_cast<std::size_t>(j)] *
-                 now[place(r.first + i, r.first + j)];
+                 now[element(r.first + i, r.first + j)];
       }
     }
     record.push_back(value);

@@ -120,8 +120,8 @@ Traces shot(const Instance<Memory>& exec, double spacing, double taper) {
       exec, propagator, at(300, 300), Ricker{15.0, 0.1},
       {at(420, 300), at(500, 300), at(300, 440), at(300, 520), at(440, 460)}, 400);
   for (auto& trace : traces) {
-    const double most = largest(trace);
-    for (double& value : trace) value /= most;
+    const double max = largest(trace);
+    for (double& value : trace) value /= max;
   }
   return traces;
 }

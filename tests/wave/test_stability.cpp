@@ -42,7 +42,7 @@ double grown(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
   for (int f = 0; f < wavefield.fields; ++f) {
     moho::copy(exec, wavefield.next[f], wavefield.now[f]);
   }
-  double most = 0.0;
+  double max = 0.0;
   const Box<Dim> box = moho::whole_box(scheme.grid());
   for (int n = 1; n <= steps; ++n) {
     step(exec, scheme, medium, wavefield, box);
@@ -52,10 +52,10 @@ double grown(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
       const auto found =
           moho::wave::amplitude<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f], box);
       if (found.bad >= 0) return moho::infinity<double>();
-      most = std::max(most, found.greatest);
+      max = std::max(max, found.max);
     }
   }
-  return most;
+  return max;
 }
 template <class T, int Dim, class Memory>
 double grown(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,

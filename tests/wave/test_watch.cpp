@@ -35,18 +35,18 @@ MEMORY_TEST(WatchTest, TheAmplitudeOfABox) {
   set_nodes<T, 3, Memory>(exec, wavefield.layout, wavefield.now[0], [](const Index<3>& node) {
     return node[0] == 4 && node[1] == 5 && node[2] == 6 ? -7.5 : 0.001 * (node[0] + node[2]);
   });
-  const auto most = [&](const Box<3>& box) {
+  const auto max = [&](const Box<3>& box) {
     return amplitude<T, 3, Memory>(exec, wavefield.layout, wavefield.now[0], box);
   };
-  EXPECT_EQ(most(moho::whole_box(watched_grid())).greatest, 7.5);
-  EXPECT_EQ(most(moho::whole_box(watched_grid())).bad, -1);
-  EXPECT_NEAR(most({{5, 0, 0}, {21, 18, 19}}).greatest, 0.038, 1e-6);
-  EXPECT_NEAR(most({{0, 0, 0}, {3, 3, 3}}).greatest, 0.004, 1e-6);
-  EXPECT_EQ(most({{4, 5, 6}, {5, 6, 7}}).greatest, 7.5);
-  EXPECT_EQ(most({{4, 5, 6}, {4, 6, 7}}).greatest, 0.0);  // no node
+  EXPECT_EQ(max(moho::whole_box(watched_grid())).max, 7.5);
+  EXPECT_EQ(max(moho::whole_box(watched_grid())).bad, -1);
+  EXPECT_NEAR(max({{5, 0, 0}, {21, 18, 19}}).max, 0.038, 1e-6);
+  EXPECT_NEAR(max({{0, 0, 0}, {3, 3, 3}}).max, 0.004, 1e-6);
+  EXPECT_EQ(max({{4, 5, 6}, {5, 6, 7}}).max, 7.5);
+  EXPECT_EQ(max({{4, 5, 6}, {4, 6, 7}}).max, 0.0);  // no node
   const auto found =
       check_finite(exec, watched_grid(), wavefield, moho::whole_box(watched_grid()), 3);
-  EXPECT_EQ(found.greatest, 7.5);
+  EXPECT_EQ(found.max, 7.5);
 }
 
 MEMORY_TEST(WatchTest, NamesTheStepAndThePlace) {
@@ -70,7 +70,7 @@ MEMORY_TEST(WatchTest, NamesTheStepAndThePlace) {
                         HasSubstr("smooth its angles, or take a smaller dt")));
       // only values in the box count
       const Box<3> besides{{0, 3, 0}, {21, 18, 19}};
-      EXPECT_EQ(check_finite(exec, watched_grid(), wavefield, besides, 1).greatest, 1.0);
+      EXPECT_EQ(check_finite(exec, watched_grid(), wavefield, besides, 1).max, 1.0);
     }
   }
 }

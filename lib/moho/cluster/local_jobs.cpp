@@ -113,10 +113,10 @@ struct LocalJobs::Watcher {
     }
     // poll every 20 ms if pidfd_open() is not available for all processes
     const bool complete = all.size() == processes.size() + 1;
-    const int most = std::isfinite(seconds)
-                         ? static_cast<int>(std::ceil(1e3 * std::clamp(seconds, 0.0, 86400.0)))
-                         : -1;
-    ::poll(all.data(), all.size(), complete ? most : 20);
+    const int max = std::isfinite(seconds)
+                        ? static_cast<int>(std::ceil(1e3 * std::clamp(seconds, 0.0, 86400.0)))
+                        : -1;
+    ::poll(all.data(), all.size(), complete ? max : 20);
     std::uint64_t ignored = 0;
     if (all[0].revents != 0 && ::read(wake_descriptor, &ignored, sizeof(ignored)) < 0) {
       // no pending event

@@ -316,8 +316,8 @@ int run_relay(const fs::path& folder, const SiteFactory& make, const SumFactory&
   static_cast<void>(lock_chunk(folder));
   std::string token;
   Settings settings, takes;
-  const std::string told = read_text(folder / "relay.txt");
-  for (const std::string_view text : split_lines(told)) {
+  const std::string record = read_text(folder / "relay.txt");
+  for (const std::string_view text : split_lines(record)) {
     const auto words = parse_line(remove_checksum(text).value_or(""));
     if (!words || words->size() < 2) continue;
     if ((*words)[0] == "token") token = (*words)[1];

@@ -33,9 +33,9 @@ void add_folders(const fs::path& path, std::vector<RemoteFolders>& folders) {
     if (batch.ended.size() < batch.batch.jobs.size()) sites.insert(batch.site);
   }
   for (const std::string& site : sites) {
-    const auto place = journal.values.find(folder_name + site);
-    if (place == journal.values.end()) continue;
-    folders.push_back({site, concat(place->second, '/', journal.values["name"], ".*")});
+    const auto position = journal.values.find(folder_name + site);
+    if (position == journal.values.end()) continue;
+    folders.push_back({site, concat(position->second, '/', journal.values["name"], ".*")});
   }
 }
 

@@ -57,19 +57,19 @@ KOKKOS_INLINE_FUNCTION double whole(const double x) {
 }
 
 /// Adds the digits of the terms to two bins.
-template <class T, class Place>
+template <class T, class IndexMap>
 struct AddDigits {
   std::int64_t *upper, *lower;
   const T* terms;
   double scale;  ///< 2^(-40 top)
-  Place place;
+  IndexMap index_map;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     // less than 2^40: all steps are exact
     const double x = static_cast<double>(terms[i]) * scale;
     const double first = whole(x);
     const double second = whole((x - first) * 1099511627776.0);
-    const std::int64_t to = place(i);
+    const std::int64_t to = index_map(i);
     upper[to] += shifted(first) - shifted(0.0);
     lower[to] += shifted(second) - shifted(0.0);
   }
@@ -185,7 +185,7 @@ class BinnedSum {
                               count(), " nodes of the sum)"));
     }
     if (!box.empty()) {
-      add_terms(exec, values, box.size(), detail::PlaceInGrid<Dim>{box, grid});
+      add_terms(exec, values, box.size(), detail::IndexInGrid<Dim>{box, grid});
     }
   }
 
@@ -239,9 +239,9 @@ class BinnedSum {
     m_top = top;
   }
 
-  template <class T, class Place>
+  template <class T, class IndexMap>
   void add_terms(const Instance<Kokkos::HostSpace>& exec, const T* values, std::int64_t size,
-                 const Place& place) {
+                 const IndexMap& index_map) {
     check_terms(1);
     const double largest =
         largest_magnitude(exec, HostElements<const T>(values, static_cast<std::size_t>(size)));
@@ -253,8 +253,8 @@ class BinnedSum {
     if (largest == 0.0) return;
     raise(detail::upper_bin(largest));
     launch("moho::binned_sum::add", exec, size,
-           detail::AddDigits<T, Place>{m_upper.data(), m_lower.data(), values,
-                                       std::ldexp(1.0, -detail::bin_bits * m_top), place});
+           detail::AddDigits<T, IndexMap>{m_upper.data(), m_lower.data(), values,
+                                          std::ldexp(1.0, -detail::bin_bits * m_top), index_map});
     exec.fence();
   }
 

@@ -33,7 +33,7 @@ class Communicator {
   bool alone() const { return size() == 1; }
 
   /// Calls a function on every process. If it throws on one, all throw the same exception.
-  virtual void together(const std::function<void()>& function) { function(); }
+  virtual void collectively(const std::function<void()>& function) { function(); }
   /// Sends plain bytes of the root to all processes. \param count number of bytes, 0 or more
   virtual void broadcast(void* bytes, std::size_t count) { (void)bytes, (void)count; }
   /// Adds values of all processes into those of the root; all pass the same number of values.

@@ -7,8 +7,8 @@
 /// A small problem leaves most of a device idle, and its launches last longer than its kernels. On
 /// a device each worker submits to a separate stream; on hosts each worker computes on one thread.
 
+#include <moho/core/device_instances.hpp>
 #include <moho/core/error.hpp>
-#include <moho/core/order.hpp>
 
 #include <algorithm>
 #include <condition_variable>

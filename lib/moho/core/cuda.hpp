@@ -5,6 +5,7 @@
 /// \brief Calls of the CUDA runtime, for kernels that Kokkos cannot launch.
 
 #include <moho/core/error.hpp>
+#include <moho/core/instance.hpp>
 #include <moho/core/kokkos.hpp>
 #include <moho/core/text.hpp>
 
@@ -21,6 +22,27 @@ inline void check_cuda(cudaError_t status, const char* what) {
   throw Error(concat(what, ": CUDA says '", cudaGetErrorString(status),
                      "': another program may have disturbed the device; try again"));
 }
+
+namespace detail {
+
+/// Makes the device of an instance the current CUDA device during its lifetime.
+class ScopedDevice {
+ public:
+  explicit ScopedDevice(const Instance<Kokkos::CudaSpace>& exec) {
+    check_cuda(cudaGetDevice(&m_before), "moho::ScopedDevice");
+    if (exec.space().cuda_device() != m_before) {
+      check_cuda(cudaSetDevice(exec.space().cuda_device()), "moho::ScopedDevice");
+    }
+  }
+  ScopedDevice(const ScopedDevice&) = delete;
+  ScopedDevice& operator=(const ScopedDevice&) = delete;
+  ~ScopedDevice() { cudaSetDevice(m_before); }
+
+ private:
+  int m_before = 0;
+};
+
+}  // namespace detail
 
 /// Returns an attribute of the device of an instance.
 inline int device_attribute(const Kokkos::Cuda& space, cudaDeviceAttr attribute) {

@@ -64,7 +64,7 @@ struct SamePlace {
 };
 /// Index map from the elements of a box to the nodes of the larger grid that contains it.
 template <int Dim>
-struct PlaceInGrid {
+struct IndexInGrid {
   Box<Dim> box;
   Grid<Dim> grid;
   KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t i) const {
@@ -76,20 +76,20 @@ struct PlaceInGrid {
 };
 
 /// Adds or subtracts the rounded terms, and finds the largest |q|.
-template <class T, class Place>
+template <class T, class IndexMap>
 struct AddTerms {
   using value_type = std::int64_t;
   std::int64_t* sums;
   const T* terms;
   double scale;
   bool negative;
-  Place place;
+  IndexMap index_map;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& largest) const {
     const double x = static_cast<double>(terms[i]) * scale;
     const bool good = x >= -largest_term && x <= largest_term;  // false for NaN
     const std::int64_t q = nearest_integer(good ? x : 0.0);
-    std::int64_t& sum = sums[place(i)];
+    std::int64_t& sum = sums[index_map(i)];
     // Unsigned arithmetic wraps, so that subtraction exactly reverses an addition that overflowed.
     const auto term = static_cast<std::uint64_t>(negative ? -q : q);
     sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + term);
@@ -257,7 +257,7 @@ class ExactSum {
     }
     detail::check_terms(values, box.size());
     if (box.empty()) return;
-    add_terms(exec, values, detail::PlaceInGrid<Dim>{box, grid});
+    add_terms(exec, values, detail::IndexInGrid<Dim>{box, grid});
   }
 
   /// Adds another sum. \throws InputError for another size or exponent; SumOverflow
@@ -335,14 +335,15 @@ class ExactSum {
     return m_exponent - (power > 62 ? power - 62 : 0);
   }
 
-  template <class ViewType, class Place>
-  void add_terms(const InstanceOf<Memory>& exec, const ViewType& values, const Place& place) {
+  template <class ViewType, class IndexMap>
+  void add_terms(const InstanceOf<Memory>& exec, const ViewType& values,
+                 const IndexMap& index_map) {
     using T = typename ViewType::non_const_value_type;
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
     static_assert(std::is_same_v<typename ViewType::memory_space, Memory>);
     const double scale = std::ldexp(1.0, m_exponent);
     const auto size = static_cast<std::int64_t>(values.size());
-    detail::AddTerms<T, Place> body{m_values.data(), values.data(), scale, false, place};
+    detail::AddTerms<T, IndexMap> body{m_values.data(), values.data(), scale, false, index_map};
     const std::int64_t largest = reduce("moho::exact_sum::add", exec, size, body);
     if (largest <= std::numeric_limits<std::int64_t>::max() - m_bound &&
         largest != detail::refused_term) {

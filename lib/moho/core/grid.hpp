@@ -119,11 +119,11 @@ struct Grid {
     return origin[axis] + spacing[axis] * static_cast<double>(extents[axis] - 1);
   }
 
-  static constexpr double least_spacing = 1e-6;    ///< its square and inverse square are finite
-  static constexpr double greatest_spacing = 1e9;  ///< its square and inverse square are finite
+  static constexpr double min_spacing = 1e-6;  ///< its square and inverse square are finite
+  static constexpr double max_spacing = 1e9;   ///< its square and inverse square are finite
   /// Checks the grid.
   ///
-  /// Every extent must be at least 1, every spacing from least_spacing to greatest_spacing, and
+  /// Every extent must be at least 1, every spacing from min_spacing to max_spacing, and
   /// every origin finite. The number of nodes must be at most 4e18. \throws InputError otherwise
   void check() const {
     double nodes = 1.0;
@@ -133,10 +133,10 @@ struct Grid {
             concat("grid: extent along ", axis_name<Dim>(d), " is ", extents[d],
                    " (allowed: 1 or more nodes): give the number of nodes along each axis"));
       }
-      if (!(spacing[d] >= least_spacing && spacing[d] <= greatest_spacing)) {
+      if (!(spacing[d] >= min_spacing && spacing[d] <= max_spacing)) {
         throw InputError(concat("grid: spacing along ", axis_name<Dim>(d), " is ", spacing[d],
-                                " (allowed: positive and finite, ", least_spacing, " to ",
-                                greatest_spacing, "): give the distance between nodes"));
+                                " (allowed: positive and finite, ", min_spacing, " to ",
+                                max_spacing, "): give the distance between nodes"));
       }
       if (!std::isfinite(origin[d])) {
         throw InputError(concat("grid: origin along ", axis_name<Dim>(d), " is ", origin[d],

@@ -116,10 +116,10 @@ std::uint64_t left_in_groups(const fs::path& root, bool second) {
   // a container may mount the group itself as the root of the hierarchy
   if (!fs::is_directory(at, error)) at = top;
   std::uint64_t left = unlimited;
-  const std::size_t least = top.lexically_normal().string().size();
+  const std::size_t min = top.lexically_normal().string().size();
   while (true) {
     left = std::min(left, left_in(at, second ? version_2 : version_1));
-    if (at.string().size() <= least || !at.has_relative_path()) return left;
+    if (at.string().size() <= min || !at.has_relative_path()) return left;
     at = at.parent_path();
   }
 }

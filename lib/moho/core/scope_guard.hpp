@@ -21,11 +21,11 @@ namespace moho {
 class ScopeGuard {
  public:
   /// Initialises Kokkos without options of a command line.
-  /// \throws InputError for more than most_host_threads threads
+  /// \throws InputError for more than max_host_threads threads
   ScopeGuard();
   /// Initialises Kokkos, which removes the options that it knows.
   /// \param[in,out] argc,argv arguments of main()
-  /// \throws InputError for more than most_host_threads threads
+  /// \throws InputError for more than max_host_threads threads
   ScopeGuard(int& argc, char* argv[]);
   ScopeGuard(const ScopeGuard&) = delete;
   ScopeGuard& operator=(const ScopeGuard&) = delete;

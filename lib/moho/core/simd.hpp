@@ -377,7 +377,7 @@ inline Pack<T> lanes_from(const Pack<T>& low, const Pack<T>& high) {
 
 /// Returns the minimum of all lanes.
 template <class T>
-inline T least(const Pack<T>& pack) {
+inline T reduce_min(const Pack<T>& pack) {
   T result = pack.lanes[0];
   for (int lane = 1; lane < lanes<T>; ++lane) {
     result = pack.lanes[lane] < result ? pack.lanes[lane] : result;
@@ -387,7 +387,7 @@ inline T least(const Pack<T>& pack) {
 
 /// Returns the maximum of all lanes.
 template <class T>
-inline T greatest(const Pack<T>& pack) {
+inline T reduce_max(const Pack<T>& pack) {
   T result = pack.lanes[0];
   for (int lane = 1; lane < lanes<T>; ++lane) {
     result = pack.lanes[lane] > result ? pack.lanes[lane] : result;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <moho/core/communicator.hpp>
+#include <moho/core/cuda.hpp>
 #include <moho/core/host_memory.hpp>
-#include <moho/core/order.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/text.hpp>
 

@@ -136,17 +136,18 @@ MemorySharing memory_sharing();
 /// it. A budget is that of this process: the result is the budget, and at most 19/20 of the free
 /// memory.
 /// \param exec the instance
-/// \param asked budget in bytes that an option gives; 0: no budget
+/// \param requested budget in bytes that an option gives; 0: no budget
 /// \param sharing number of processes by which the free memory is divided, also with a budget; 0:
 /// that of memory_sharing() without a budget, 1 with it
 template <class Memory>
-std::size_t memory_budget(const Instance<Memory>& exec, std::size_t asked = 0, int sharing = 0) {
-  if (sharing <= 0 && asked == 0) {
+std::size_t memory_budget(const Instance<Memory>& exec, std::size_t requested = 0,
+                          int sharing = 0) {
+  if (sharing <= 0 && requested == 0) {
     sharing = is_host_memory<Memory> ? memory_sharing().host : memory_sharing().device;
   }
   const std::size_t free_share =
       available_memory(exec) / 20 * 19 / static_cast<std::size_t>(sharing > 0 ? sharing : 1);
-  return asked > 0 && asked < free_share ? asked : free_share;
+  return requested > 0 && requested < free_share ? requested : free_share;
 }
 
 }  // namespace moho

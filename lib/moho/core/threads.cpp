@@ -21,26 +21,27 @@ HostThreads host_threads() {
   return result;
 }
 
-void check_host_threads(int asked) {
-  const HostThreads there = host_threads();
-  const int threads = asked > 0 ? asked : there.threads;
-  if (threads <= most_host_threads) return;
-  throw InputError(concat(asked > 0 ? "the options of Kokkos ask" : "OMP_NUM_THREADS asks", " for ",
-                          threads, " threads (allowed: 1 to ", most_host_threads,
+void check_host_threads(int requested) {
+  const HostThreads available = host_threads();
+  const int threads = requested > 0 ? requested : available.threads;
+  if (threads <= max_host_threads) return;
+  throw InputError(concat(requested > 0 ? "the options of Kokkos ask" : "OMP_NUM_THREADS asks",
+                          " for ", threads, " threads (allowed: 1 to ", max_host_threads,
                           ", which is what Kokkos has room for): ask for as many as there are "
                           "processors, ",
-                          there.processors));
+                          available.processors));
 }
 
 std::string host_threads_warning() {
-  const HostThreads there = host_threads();
-  if (there.threads <= there.processors || there.processors >= there.online) return {};
-  return concat(there.threads, " threads share ", there.processors, " of this machine's ",
-                there.online,
+  const HostThreads available = host_threads();
+  if (available.threads <= available.processors || available.processors >= available.online)
+    return {};
+  return concat(available.threads, " threads share ", available.processors, " of this machine's ",
+                available.online,
                 " processors, to which"
                 " the process was bound when it was started: bind it to more (taskset, numactl, "
                 "mpirun --bind-to none), or set OMP_NUM_THREADS to ",
-                there.processors);
+                available.processors);
 }
 
 }  // namespace moho

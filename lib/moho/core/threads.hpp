@@ -20,12 +20,12 @@ struct HostThreads {
 HostThreads host_threads();
 
 /// Largest number of threads that Kokkos supports; beyond it Kokkos overruns a table.
-inline constexpr int most_host_threads = 512;
+inline constexpr int max_host_threads = 512;
 
 /// \brief Checks the number of threads. Call it before Kokkos is initialised.
-/// \param asked number of threads that an option of Kokkos requests; 0: no such option
-/// \throws InputError for more than most_host_threads threads
-void check_host_threads(int asked = 0);
+/// \param requested number of threads that an option of Kokkos requests; 0: no such option
+/// \throws InputError for more than max_host_threads threads
+void check_host_threads(int requested = 0);
 
 /// Returns a warning if the CPU affinity of the process leaves fewer processors than threads.
 ///

@@ -46,7 +46,7 @@ inline constexpr int largest_window = 16;
 inline constexpr std::int64_t window_piece = 256;
 
 /// Adds the terms, rounded at each exponent of a window. Index: pieces of rows of the terms.
-template <class T, class Place>
+template <class T, class IndexMap>
 struct AddToWindow {
   std::int64_t* values;
   std::int16_t* differences[largest_window - 1];
@@ -55,7 +55,7 @@ struct AddToWindow {
   double scale;      ///< 2^e with the highest exponent e
   std::int64_t row;  ///< terms that are contiguous in the sum
   bool store;        ///< true if the sum has no values yet, and the terms cover it
-  Place place;
+  IndexMap index_map;
 
   KOKKOS_INLINE_FUNCTION std::int64_t pieces_per_row() const {
     return (row + window_piece - 1) / window_piece;
@@ -65,7 +65,7 @@ struct AddToWindow {
     const std::int64_t begin = piece % pieces_per_row() * window_piece;
     const std::int64_t first = piece / pieces_per_row() * row + begin;
     const std::int64_t count = row - begin < window_piece ? row - begin : window_piece;
-    const std::int64_t to = place(first);
+    const std::int64_t to = index_map(first);
     double x[window_piece];
     std::int64_t q[window_piece];
     // products with powers of two are exact, or too small to round to anything but zero
@@ -183,7 +183,7 @@ class WindowedSum {
     }
     if (box == whole_box(grid)) return add(exec, values);
     if (box.empty()) return;
-    add_terms(exec, values, box.size(), box.extent(Dim - 1), detail::PlaceInGrid<Dim>{box, grid});
+    add_terms(exec, values, box.size(), box.extent(Dim - 1), detail::IndexInGrid<Dim>{box, grid});
   }
 
   /// \brief Adds another sum. This sum is unchanged if an exception is thrown.
@@ -244,12 +244,12 @@ class WindowedSum {
   // Returns true if all magnitudes are at most `bound`.
   template <class Integer>
   static bool are_within(const HostArray<Integer>& values, std::int64_t bound) {
-    Integer least = 0, most = 0;
+    Integer min = 0, max = 0;
     for (const Integer value : values) {
-      least = std::min(least, value);
-      most = std::max(most, value);
+      min = std::min(min, value);
+      max = std::max(max, value);
     }
-    return least >= -bound && most <= bound;
+    return min >= -bound && max <= bound;
   }
   SumOverflow beyond(int exponent, int lowest) const {
     return SumOverflow(concat("windowed sum: terms with the exponent ", exponent,
@@ -297,9 +297,9 @@ class WindowedSum {
     for (auto& differences : m_state.differences) allocate_one(differences);
   }
 
-  template <class T, class Place>
+  template <class T, class IndexMap>
   void add_terms(const Instance<Kokkos::HostSpace>& exec, const T* values, std::int64_t size,
-                 std::int64_t row, const Place& place) {
+                 std::int64_t row, const IndexMap& index_map) {
     check_terms(1);
     const double largest = detail::largest_of(exec, values, size);
     if (!std::isfinite(largest)) {
@@ -320,14 +320,14 @@ class WindowedSum {
       if (exponent < lowest()) throw beyond(exponent, lowest());
       lower(exec, exponent);
     }
-    detail::AddToWindow<T, Place> body{m_state.values.data(),
-                                       {},
-                                       static_cast<int>(m_state.differences.size()),
-                                       values,
-                                       std::ldexp(1.0, m_state.exponent),
-                                       row,
-                                       first,
-                                       place};
+    detail::AddToWindow<T, IndexMap> body{m_state.values.data(),
+                                          {},
+                                          static_cast<int>(m_state.differences.size()),
+                                          values,
+                                          std::ldexp(1.0, m_state.exponent),
+                                          row,
+                                          first,
+                                          index_map};
     for (std::size_t j = 0; j < m_state.differences.size(); ++j) {
       body.differences[j] = m_state.differences[j].data();
     }

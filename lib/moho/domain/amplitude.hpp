@@ -96,7 +96,7 @@ struct Survey {
     std::int64_t nodes = 1;
     for (int d = 0; d < Dim; ++d) nodes *= d == r.axis ? 1 : r.count[d];
     std::int64_t begin = block * lanes * each + lane;
-    T most[2] = {T(0), T(0)};
+    T max[2] = {T(0), T(0)};
     for (int i = 0; i < each; ++i, begin += lanes) {
       if (begin >= nodes) break;
       std::int64_t rest = begin, at = 0;
@@ -110,9 +110,9 @@ struct Survey {
         }
         at += (r.lower[d] + n) * strides[d];
       }
-      look(at, most);
+      look(at, max);
     }
-    write(r.slot + depth, lane, most);
+    write(r.slot + depth, lane, max);
   }
   /// Reads the few nodes at the end of each row: lanes along the row first, then over rows.
   KOKKOS_INLINE_FUNCTION void look_along(const Region<Dim>& r, std::int64_t block, int lane) const {
@@ -125,7 +125,7 @@ struct Survey {
     std::int64_t rows = 1;
     for (int d = 0; d < axis; ++d) rows *= r.count[d];
     std::int64_t row = block / across * rows_at_once * each + lane / width;
-    T most[2] = {T(0), T(0)};
+    T max[2] = {T(0), T(0)};
     for (int i = 0; i < each; ++i, row += rows_at_once) {
       if (row >= rows) break;
       std::int64_t rest = row;
@@ -134,22 +134,22 @@ struct Survey {
         at += (r.lower[d] + rest % r.count[d]) * strides[d];
         rest /= r.count[d];
       }
-      look(at, most);
+      look(at, max);
     }
-    write(r.slot + depth, lane, most);
+    write(r.slot + depth, lane, max);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void look(std::int64_t at, T* most) const {
+  KOKKOS_FORCEINLINE_FUNCTION void look(std::int64_t at, T* max) const {
     for (int f = 0; f < 2; ++f) {
       if (f >= fields) break;
       const T value = field[f][at];
       const T size = value < T(0) ? -value : value;
-      if (size > most[f]) most[f] = size;
+      if (size > max[f]) max[f] = size;
     }
   }
-  KOKKOS_FORCEINLINE_FUNCTION void write(int slot, int lane, const T* most) const {
+  KOKKOS_FORCEINLINE_FUNCTION void write(int slot, int lane, const T* max) const {
     for (int f = 0; f < fields; ++f) {
       T* const address = maxima + (f * slots + slot) * lanes + lane;
-      if (most[f] > relaxed_load(address)) atomic_maximum(address, most[f]);
+      if (max[f] > relaxed_load(address)) atomic_maximum(address, max[f]);
     }
   }
   /// Returns the number of lanes along a row: a power of two.
@@ -333,11 +333,11 @@ void AmplitudeDomain<T, Dim, Memory>::look(const Instance<Memory>& exec,
 
 template <class T, int Dim, class Memory>
 T AmplitudeDomain<T, Dim, Memory>::maximum(int field, int slot) const {
-  T most = T(0);
+  T max = T(0);
   for (int lane = 0; lane < Survey::lanes; ++lane) {
-    most = std::max(most, m_host((field * m_slots + slot) * Survey::lanes + lane));
+    max = std::max(max, m_host((field * m_slots + slot) * Survey::lanes + lane));
   }
-  return most;
+  return max;
 }
 
 template <class T, int Dim, class Memory>

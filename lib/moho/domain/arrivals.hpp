@@ -247,7 +247,7 @@ void ModelArrivals<T, Dim, Memory>::read(const Instance<Memory>& exec,
       detail::fastest_velocity<T, Dim, Memory>(m_model_grid, m_model, equations, shift);
   if (m_expansion == ExpansionMethod::layers) {
     m_slowness =
-        std::make_shared<const Planes>(detail::least_slowness<T, Dim, Memory>(exec, grid, fastest));
+        std::make_shared<const Planes>(detail::min_slowness<T, Dim, Memory>(exec, grid, fastest));
   } else {
     m_velocity = detail::coarse_velocity<T, Dim, Memory>(exec, grid, fastest, coarsening);
     exec.fence();
@@ -342,7 +342,7 @@ LayersDomain<T, Dim, Memory>::LayersDomain(const InstanceOf<Memory>& exec,
   const detail::Stopwatch watch(this->m_report.seconds_setup);
   this->m_rule.set(detail::arrivals_by_layers<Dim>(
       propagator.grid(),
-      detail::least_slowness<T, Dim, Memory>(exec, propagator.grid(), this->m_fastest),
+      detail::min_slowness<T, Dim, Memory>(exec, propagator.grid(), this->m_fastest),
       sources.box()));
   this->m_fastest = {};
 }

@@ -87,17 +87,17 @@ void check_sources(const Grid<Dim>& grid, const wave::PointSet<T, Dim, Memory>& 
         "sources: there are none (allowed: one or more): without a source no domain expands");
   }
   for (int d = 0; d < Dim; ++d) {
-    double least = 0.0, greatest = 0.0;
+    double min = 0.0, max = 0.0;
     bool first = true;
     for (const Point<Dim>& position : sources.positions()) {
       const double q = grid.to_index_space(position)[d];
-      least = first ? q : std::min(least, q);
-      greatest = first ? q : std::max(greatest, q);
+      min = first ? q : std::min(min, q);
+      max = first ? q : std::max(max, q);
       first = false;
     }
     const Box<Dim>& box = sources.box();
-    const double reach = std::max(least - static_cast<double>(box.lower[d]),
-                                  static_cast<double>(box.upper[d] - 1) - greatest);
+    const double reach = std::max(min - static_cast<double>(box.lower[d]),
+                                  static_cast<double>(box.upper[d] - 1) - max);
     if (reach <= options.source_radius) continue;
     throw InputError(concat("source_radius is ", options.source_radius,
                             " (allowed: that of the sources, which share with nodes ", reach,

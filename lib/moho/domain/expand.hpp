@@ -47,7 +47,7 @@ std::unique_ptr<ExpandingDomain<T, Dim, Memory>> make_domain(
 /// \cond
 #ifdef MOHO_DOMAIN_KERNELS
 namespace moho::domain {
-MOHO_FOR_ALL(MOHO_FUNCTION, extern template, detail::least_slowness)
+MOHO_FOR_ALL(MOHO_FUNCTION, extern template, detail::min_slowness)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, detail::coarse_velocity)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, detail::arrivals_by_eikonal)
 MOHO_FOR_ALL(MOHO_FUNCTION, extern template, shot_boxes)

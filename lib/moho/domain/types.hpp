@@ -87,14 +87,14 @@ inline void check_options(const DomainOptions& options) {
 /// It is the time of the last sample before the first one that exceeds `level` times the largest.
 /// \throws InputError if dt is not positive or all samples are zero
 inline double onset(const std::vector<double>& wavelet, double dt, double level = 1e-5) {
-  double greatest = 0.0;
-  for (const double sample : wavelet) greatest = std::max(greatest, std::fabs(sample));
-  if (!(greatest > 0.0) || !(dt > 0.0)) {
-    throw InputError(concat("onset: dt is ", dt, " s, the largest sample ", greatest,
+  double max = 0.0;
+  for (const double sample : wavelet) max = std::max(max, std::fabs(sample));
+  if (!(max > 0.0) || !(dt > 0.0)) {
+    throw InputError(concat("onset: dt is ", dt, " s, the largest sample ", max,
                             " (allowed: positive numbers): give the wavelet that is injected"));
   }
   std::size_t first = 0;
-  while (!(std::fabs(wavelet[first]) > level * greatest)) ++first;
+  while (!(std::fabs(wavelet[first]) > level * max)) ++first;
   return first == 0 ? 0.0 : static_cast<double>(first - 1) * dt;
 }
 

@@ -355,11 +355,11 @@ void TimeDerivatives<T, Dim, Memory>::apply(const InstanceOf<Memory>& exec,
          GatherElements<T>{list.data(), change.data(), gathered.data()});
   const std::vector<T> found = download(exec, gathered);
   std::map<std::int64_t, double> added;
-  std::size_t place = 0, column = 0;
+  std::size_t index = 0, column = 0;
   for (std::int64_t s = 0; s < m_sources; ++s) {
     double of_value[Term::values] = {};
     for (const Term& term : m_terms[static_cast<std::size_t>(s)]) {
-      of_value[term.value] += term.derivative * static_cast<double>(found[place++]);
+      of_value[term.value] += term.derivative * static_cast<double>(found[index++]);
     }
     for (int corner = 0; corner < Term::corners; ++corner) {
       added[m_corners[static_cast<std::size_t>(s * Term::corners + corner)]] += of_value[corner];

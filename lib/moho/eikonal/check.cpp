@@ -37,7 +37,7 @@ void refuse_node(const Grid<Dim>& grid, std::int64_t node, const NodeValues& val
   if (fault == Fault::epsilon || fault == Fault::delta) {
     throw InputError(concat(fault == Fault::epsilon ? "epsilon is " : "delta is ",
                             fault == Fault::epsilon ? values.epsilon : values.delta, where,
-                            " (allowed: ", least_thomsen, " to ", greatest_thomsen,
+                            " (allowed: ", min_thomsen, " to ", max_thomsen,
                             "; it is a fraction, not a percentage): repair the model"));
   }
   throw InputError(concat(
@@ -53,8 +53,8 @@ namespace {
 /// Returns the node at one end of a source's box along an axis, on the edge of a corner. For a box
 /// one node wide it is the node beyond that end.
 template <int Dim>
-Index<Dim> beside(const Grid<Dim>& grid, const SourceBox<Dim>& box, int corner, int axis,
-                  int side) {
+Index<Dim> box_node(const Grid<Dim>& grid, const SourceBox<Dim>& box, int corner, int axis,
+                    int side) {
   Index<Dim> node{};
   for (int d = 0; d < Dim; ++d) node[d] = (corner >> d) & 1 ? box.last[d] : box.first[d];
   const std::int64_t more = box.first[axis] == box.last[axis] ? 1 : 0;
@@ -91,7 +91,7 @@ std::vector<Source<Dim>> locate_sources(const Grid<Dim>& grid, const Points<Dim>
     for (int d = 0; d < Dim; ++d) {
       for (int edge = 0; edge < edges_of<Dim>; ++edge) {
         for (int side = 0; side < 2; ++side) {
-          nodes.push_back(grid.flat(beside(grid, source.box, corner_of_edge(edge, d), d, side)));
+          nodes.push_back(grid.flat(box_node(grid, source.box, corner_of_edge(edge, d), d, side)));
         }
       }
     }
@@ -118,7 +118,7 @@ void complete_sources(const Grid<Dim>& grid, const std::vector<NodeValues>& valu
     for (int d = 0; d < Dim; ++d) {
       // near the source u = (1 + v0 / v) / 2
       const std::int64_t steps =
-          beside(grid, source.box, 0, d, 1)[d] - beside(grid, source.box, 0, d, 0)[d];
+          box_node(grid, source.box, 0, d, 1)[d] - box_node(grid, source.box, 0, d, 0)[d];
       double difference = 0.0;
       for (int edge = 0; edge < edges_of<Dim>; ++edge) {
         const std::size_t at = s * each + place_of_edge<Dim>(d, edge);
@@ -159,8 +159,8 @@ void check_call(const Grid<Dim>& grid, const Points<Dim>& sources, const Options
 std::size_t sources_per_batch(std::size_t each, std::int64_t tiles, std::size_t sources,
                               std::size_t budget, std::size_t room) {
   // tiles of all sources are counted with 32 bits
-  const std::size_t most = (std::size_t(1) << 31) / (static_cast<std::size_t>(tiles) + 1);
-  const std::size_t fits = std::min(room / each, most);
+  const std::size_t max = (std::size_t(1) << 31) / (static_cast<std::size_t>(tiles) + 1);
+  const std::size_t fits = std::min(room / each, max);
   if (fits == 0) {
     throw MemoryError(concat("memory: one source needs ", format_bytes(static_cast<double>(each)),
                              " to work in (allowed: ", format_bytes(static_cast<double>(room)),

@@ -23,9 +23,7 @@ enum class Fault { none = 0, velocity = 1, epsilon = 2, delta = 3, concave = 4 }
 
 /// Returns the fault of a node's velocity, epsilon and delta.
 KOKKOS_INLINE_FUNCTION Fault fault_of(double velocity, double epsilon, double delta) {
-  const auto in_range = [](double value) {
-    return value >= least_thomsen && value <= greatest_thomsen;
-  };
+  const auto in_range = [](double value) { return value >= min_thomsen && value <= max_thomsen; };
   if (!(velocity >= min_velocity && velocity <= max_velocity)) return Fault::velocity;
   if (!in_range(epsilon)) return Fault::epsilon;
   if (!in_range(delta)) return Fault::delta;

@@ -40,9 +40,9 @@ MarchEquation<T, Dim> march_equation(int order, bool anelliptic) {
       return factor.square(0, 0) * (u * u);
     };
     equation.solution = [](const Problem<T, Dim>& problem, const std::int64_t(&node)[Dim]) {
-      const std::int64_t place = problem.grid.at(node);
-      const auto factor = problem.template factor<Anelliptic>(0, place, node);
-      return host_solution<Order, Anelliptic>(problem, problem.values(0, place), factor,
+      const std::int64_t index = problem.grid.at(node);
+      const auto factor = problem.template factor<Anelliptic>(0, index, node);
+      return host_solution<Order, Anelliptic>(problem, problem.values(0, index), factor,
                                               problem.dense(node));
     };
     equation.upwinds = [](const Problem<T, Dim>& problem, const std::int64_t(&node)[Dim]) {
@@ -54,10 +54,10 @@ MarchEquation<T, Dim> march_equation(int order, bool anelliptic) {
 
 /// Sets the node of an index in the padded grid.
 template <int Dim>
-void node_at(const TiledGrid<Dim>& grid, std::int64_t place, std::int64_t (&node)[Dim]) {
+void node_at(const TiledGrid<Dim>& grid, std::int64_t index, std::int64_t (&node)[Dim]) {
   for (int d = 0; d < Dim; ++d) {
-    node[d] = place / grid.stride[d] - halo;
-    place %= grid.stride[d];
+    node[d] = index / grid.stride[d] - halo;
+    index %= grid.stride[d];
   }
 }
 
@@ -82,17 +82,17 @@ void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
   for (int corner = 0; corner < (1 << Dim); ++corner) {
     std::int64_t node[Dim];
     for (int d = 0; d < Dim; ++d) node[d] = (corner >> d) & 1 ? box.last[d] : box.first[d];
-    const std::int64_t place = grid.at(node);
-    queue.push({equation.square(problem, node, trial[static_cast<std::size_t>(place)]), place});
+    const std::int64_t index = grid.at(node);
+    queue.push({equation.square(problem, node, trial[static_cast<std::size_t>(index)]), index});
   }
   const std::int64_t step = std::max<std::int64_t>(total / 100, 1);
   while (!queue.empty()) {
-    const auto [square, place] = queue.top();
+    const auto [square, index] = queue.top();
     queue.pop();
-    const std::size_t at = static_cast<std::size_t>(place);
+    const std::size_t at = static_cast<std::size_t>(index);
     if (known[at] < infinity<T>()) continue;
     std::int64_t node[Dim];
-    node_at(grid, place, node);
+    node_at(grid, index, node);
     if (square != equation.square(problem, node, trial[at])) continue;
     known[at] = trial[at];
     if (progress && ++done % step == 0) {
@@ -103,13 +103,13 @@ void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
         std::int64_t other[Dim];
         for (int e = 0; e < Dim; ++e) other[e] = node[e] + (e == d ? side : 0);
         if (other[d] < 0 || other[d] >= grid.extents[d] || box.contains(other)) continue;
-        const std::int64_t there = grid.at(other);
-        if (known[there] < infinity<T>()) continue;
+        const std::int64_t neighbour = grid.at(other);
+        if (known[neighbour] < infinity<T>()) continue;
         const T u = equation.solution(problem, other);
         ++report.updates;
-        if (u == trial[static_cast<std::size_t>(there)]) continue;
-        trial[static_cast<std::size_t>(there)] = u;
-        queue.push({equation.square(problem, other, u), there});
+        if (u == trial[static_cast<std::size_t>(neighbour)]) continue;
+        trial[static_cast<std::size_t>(neighbour)] = u;
+        queue.push({equation.square(problem, other, u), neighbour});
       }
     }
   }
@@ -129,16 +129,16 @@ void correct(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
     std::int64_t node[Dim], tile[Dim];
     node_and_tile(grid, k, node, tile);
     if (box.contains(node)) continue;
-    const std::int64_t place = grid.at(node);
-    problem.upwinds[place] = equation.upwinds(problem, node).bits();
-    order.push_back({equation.square(problem, node, problem.u[place]), place});
+    const std::int64_t index = grid.at(node);
+    problem.upwinds[index] = equation.upwinds(problem, node).bits();
+    order.push_back({equation.square(problem, node, problem.u[index]), index});
   }
   std::sort(order.begin(), order.end());
-  for (const auto& [square, place] : order) {
+  for (const auto& [square, index] : order) {
     std::int64_t node[Dim];
-    node_at(grid, place, node);
+    node_at(grid, index, node);
     const T u = equation.solution(problem, node);
-    if (u < infinity<T>()) problem.u[place] = u;
+    if (u < infinity<T>()) problem.u[index] = u;
     ++report.updates;
   }
 }

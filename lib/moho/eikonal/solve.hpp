@@ -32,23 +32,23 @@ struct WriteTimes {
       node[d] = rest % problem.grid.extents[d];
       rest /= problem.grid.extents[d];
     }
-    const std::int64_t place = problem.grid.at(node);
+    const std::int64_t index = problem.grid.at(node);
     if (!earliest) {
-      times[i] = time(static_cast<int>(i / nodes), place, node);
+      times[i] = time(static_cast<int>(i / nodes), index, node);
       return;
     }
-    T least = lower ? times[i] : infinity<T>();
+    T min = lower ? times[i] : infinity<T>();
     for (int s = 0; s < problem.sources; ++s) {
-      const T t = time(s, place, node);
-      least = t < least ? t : least;
+      const T t = time(s, index, node);
+      min = t < min ? t : min;
     }
-    times[i] = least;
+    times[i] = min;
   }
-  KOKKOS_FORCEINLINE_FUNCTION T time(int source, std::int64_t place,
+  KOKKOS_FORCEINLINE_FUNCTION T time(int source, std::int64_t index,
                                      const std::int64_t (&node)[Dim]) const {
     using std::sqrt;
-    const T square = problem.template factor<Anelliptic>(source, place, node).square(0, 0);
-    return sqrt(square) * *problem.values(source, place);
+    const T square = problem.template factor<Anelliptic>(source, index, node).square(0, 0);
+    return sqrt(square) * *problem.values(source, index);
   }
 };
 

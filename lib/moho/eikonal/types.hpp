@@ -29,9 +29,9 @@ inline constexpr double min_velocity = 1e-3;
 /// Largest allowed velocity.
 inline constexpr double max_velocity = 1e9;
 /// Smallest allowed Thomsen parameter.
-inline constexpr double least_thomsen = -0.4;
+inline constexpr double min_thomsen = -0.4;
 /// Largest allowed Thomsen parameter.
-inline constexpr double greatest_thomsen = 2.0;
+inline constexpr double max_thomsen = 2.0;
 
 /// A medium with a vertical symmetry axis: fields of the grid's shape. An absent field is
 /// default-constructed and counts as zero.
@@ -45,7 +45,7 @@ inline constexpr double greatest_thomsen = 2.0;
 template <class T, int Dim, class Memory>
 struct Model {
   Field<T, Dim, Memory> velocity;  ///< along the vertical axis, grid units per second; positive
-  Field<T, Dim, Memory> epsilon;   ///< Thomsen's epsilon, least_thomsen to greatest_thomsen
+  Field<T, Dim, Memory> epsilon;   ///< Thomsen's epsilon, min_thomsen to max_thomsen
   /// Thomsen's delta, same range as epsilon, and at most epsilon + (1 + 2 epsilon) / 4.
   Field<T, Dim, Memory> delta;
 };

@@ -261,10 +261,10 @@ class ExtendedImage {
 template <class T, int Dim, class Memory>
 void ExtendedImage<T, Dim, Memory>::check(const Box<Dim>& box, const Lags& lags) {
   const auto along = [&](std::int64_t lag, int axis) {
-    const std::int64_t most = (box.extent(axis) - 1) / 2;
-    if (lag >= 0 && lag <= most) return;
+    const std::int64_t max = (box.extent(axis) - 1) / 2;
+    if (lag >= 0 && lag <= max) return;
     throw InputError(concat("lags: the largest along ", axis_name<Dim>(axis), " is ", lag,
-                            " nodes (allowed: 0 to ", most,
+                            " nodes (allowed: 0 to ", max,
                             ", half of the nodes there are): take fewer"));
   };
   along(lags.x, 0);

@@ -26,8 +26,8 @@ Range default_range(Parameter parameter, const std::vector<T>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double lowest = static_cast<double>(*low), highest = static_cast<double>(*high);
   if (is_positive(parameter)) return {0.8 * lowest, 1.2 * highest};
-  const double least = std::max(lowest - 0.1, std::min(lowest, -0.45));
-  return {std::max(least, wave::info(parameter).lowest),
+  const double min = std::max(lowest - 0.1, std::min(lowest, -0.45));
+  return {std::max(min, wave::info(parameter).lowest),
           std::min(highest + 0.1, wave::info(parameter).highest)};
 }
 

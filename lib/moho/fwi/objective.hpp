@@ -209,7 +209,7 @@ class Objective {
   bool logarithmic(Parameter parameter) const {
     return options().variables == Variables::logarithmic && is_positive(parameter);
   }
-  std::size_t place_of(Parameter parameter) const;
+  std::size_t index_of(Parameter parameter) const;
   void check_size(const ConstVector& vector, const char* name) const;
   void require_begun(const char* function) const;
   const Lags& lags() const;

@@ -45,15 +45,15 @@ class ObjectivePlanner {
   using Model = wave::Model<T, Dim, Memory>;
 
   // Position of vp among the parameters.
-  std::size_t place_of_vp() const {
+  std::size_t index_of_vp() const {
     const auto& parameters = m_options.parameters;
     return static_cast<std::size_t>(std::find(parameters.begin(), parameters.end(), Parameter::vp) -
                                     parameters.begin());
   }
-  Range& range_of_vp() { return m_plan.bounds[place_of_vp()]; }
+  Range& range_of_vp() { return m_plan.bounds[index_of_vp()]; }
   // True for default bounds: these adapt to time step and grid.
   bool chosen_bounds() const {
-    const std::size_t vp = place_of_vp();
+    const std::size_t vp = index_of_vp();
     return vp >= m_options.bounds.size() || !m_options.bounds[vp].given();
   }
   // Returns the model of the highest or lowest vp and epsilon within the bounds.

@@ -309,11 +309,11 @@ class ObservedData {
                               " s, and the data end at ", latest,
                               " s of the run (allowed: no longer than the data): shorten it"));
     }
-    const auto note = [&](std::size_t shots, double seconds, const char* place) {
+    const auto note = [&](std::size_t shots, double seconds, const char* context) {
       if (shots == 0 || !m_options.note) return;
       m_options.note(concat(shots, " of ", loaded, loaded == 1 ? " shot" : " shots",
                             shots == 1 ? " has" : " have", " no data in up to ",
-                            std::round(1e4 * seconds) * 1e-4, " s at the ", place,
+                            std::round(1e4 * seconds) * 1e-4, " s at the ", context,
                             " of the run, which have no weight"));
     };
     note(late, before, "beginning");

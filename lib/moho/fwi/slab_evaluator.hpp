@@ -173,14 +173,14 @@ template <class T, int Dim, class Memory>
 std::string SlabEvaluator<T, Dim, Memory>::other_devices(SourceField requested) const {
   const Gradients& gradients = *m_gradients;
   const bool ranks = m_options.ranks != nullptr;
-  const std::int64_t most = gradients.planes().back().end;
+  const std::int64_t max = gradients.planes().back().end;
   std::vector<std::int64_t> numbers;
-  for (int n = 2; n <= most; ++n) {
+  for (int n = 2; n <= max; ++n) {
     if (gradients.possible(n) && obstacle(gradients, requested, n).empty()) numbers.push_back(n);
   }
   if (numbers.empty()) return {};
   const int accessible =
-      is_host_memory<Memory> || ranks ? static_cast<int>(most) : stream::device_count(m_device);
+      is_host_memory<Memory> || ranks ? static_cast<int>(max) : stream::device_count(m_device);
   if (numbers.front() > accessible) {
     return concat("a process with ", numbers.front(), " devices or more, ");
   }
@@ -211,18 +211,18 @@ void SlabEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
   if (!m_options.lags) return;
   this->check_lags();
   const Lags& lags = *m_options.lags;
-  const std::int64_t most = m_gradients->max_lag();
-  if (lags.x > most) {
+  const std::int64_t max = m_gradients->max_lag();
+  if (lags.x > max) {
     throw InputError(concat(
-        m_options.names("lags"), ": the largest along x is ", lags.x, " nodes (allowed: 0 to ",
-        most, ", the planes of the model in the thinnest slab): take fewer, or fewer ",
+        m_options.names("lags"), ": the largest along x is ", lags.x, " nodes (allowed: 0 to ", max,
+        ", the planes of the model in the thinnest slab): take fewer, or fewer ",
         m_options.names("devices")));
   }
   plan.lags_bytes = m_gradients->image_bytes(lags, m_gradients->devices());
   plan.lags_sum_bytes = this->lags_sum_bytes();
   const double bytes = plan.host_bytes + plan.data_bytes;
   std::int64_t fits = bytes <= plan.budget ? 1 : 0;
-  if (m_options.ranks != nullptr) fits = m_options.ranks->least(fits);
+  if (m_options.ranks != nullptr) fits = m_options.ranks->min(fits);
   if (fits == 0) this->refuse_lags_on_host(bytes, plan.budget);
 }
 
@@ -236,7 +236,7 @@ void SlabEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
   plan_lags(plan);
   auto room = static_cast<double>(device_budget(gradients, devices));
   if (m_options.ranks != nullptr) {
-    room = static_cast<double>(m_options.ranks->least(static_cast<std::int64_t>(room)));
+    room = static_cast<double>(m_options.ranks->min(static_cast<std::int64_t>(room)));
   }
   const SlabGradientBytes bytes = bytes_of(gradients, devices);
   m_method = method_for(requested, bytes, room);

@@ -240,7 +240,7 @@ class SlabGradients {
   Grid<Dim> m_extended;  ///< with layers
   Box<Dim> m_interior;
   stream::StreamRequirements m_need;
-  std::int64_t m_random_beside = 0;  ///< planes that are read beside those of random_parts()
+  std::int64_t m_random_halo = 0;  ///< planes read on both sides of random_parts()
   std::function<SlabGradientBytes(int)> m_bytes;
   std::function<double(const Lags&, int)> m_image_bytes;
   std::vector<Instance<Memory>> m_instances;

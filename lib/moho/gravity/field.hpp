@@ -55,13 +55,13 @@ Report sum_directly(const Instance<Memory>& exec, const FieldJob& job,
                     std::vector<double>& results, PhaseTimes& phases) {
   using Exec = Instance<Memory>;
   const std::size_t count = stations.size() / 3, components = job.components.size();
-  StationView<Memory> places;
+  StationView<Memory> positions;
   PrismView<Memory> prisms;
   DensityView<Memory> densities;
   ResultView<Memory> sums;
   {
     ScopedPhase<Exec> phase(exec, phases, "transfer");
-    places = to_space<StationView<Memory>>(exec, stations, "stations", count);
+    positions = to_space<StationView<Memory>>(exec, stations, "stations", count);
     if (job.regular) {
       densities =
           to_space<DensityView<Memory>>(exec, job.densities, "densities", job.densities.size());
@@ -74,9 +74,9 @@ Report sum_directly(const Instance<Memory>& exec, const FieldJob& job,
       sums = allocate<ResultView<Memory>>(exec, "results", components, count);
     }
   }
-  Report report = job.regular
-                      ? forward<T>(exec, job.mesh, densities, places, job.components, sums, options)
-                      : forward<T>(exec, prisms, places, job.components, sums, options);
+  Report report =
+      job.regular ? forward<T>(exec, job.mesh, densities, positions, job.components, sums, options)
+                  : forward<T>(exec, prisms, positions, job.components, sums, options);
   for (const auto& [phase, seconds] : report.times.phases()) {
     const auto colon = phase.rfind(':');
     phases.add(colon == std::string::npos ? phase : phase.substr(colon + 1), seconds);
@@ -107,7 +107,7 @@ double difference_from_sums(const Instance<Memory>& exec, const FieldJob& job,
                             const std::vector<double>& results, std::size_t* memory = nullptr) {
   const std::size_t stations = job.stations.size() / 3;
   const std::vector<std::size_t> chosen = spread_stations(stations, 12);
-  const std::vector<double> places = stations_at(job.stations, chosen);
+  const std::vector<double> positions = stations_at(job.stations, chosen);
   Options options = job.options;
   options.strategy = Strategy::tiles;
   options.progress = [&exec](double, const std::string&) { exec.check_stop(); };
@@ -118,7 +118,8 @@ double difference_from_sums(const Instance<Memory>& exec, const FieldJob& job,
   try {
     PhaseTimes phases;
     if (!detail::is_without_mass(job)) {
-      const Report report = detail::sum_directly<double>(exec, job, places, options, sums, phases);
+      const Report report =
+          detail::sum_directly<double>(exec, job, positions, options, sums, phases);
       if (memory != nullptr) *memory = std::max(*memory, report.memory);
     }
     return largest_difference(results, sums, chosen, job.components.size());
@@ -167,15 +168,16 @@ void compute_on_lattice(const Instance<Memory>& exec, const FieldJob& job, const
 template <class Memory>
 void apply_to_host(const Instance<Memory>& exec, FmmOperator<Memory>& field,
                    const std::vector<double>& densities, std::vector<double>& results) {
-  const auto there = to_space<DensityView<Memory>>(exec, densities, "densities", densities.size());
+  const auto device_densities =
+      to_space<DensityView<Memory>>(exec, densities, "densities", densities.size());
   const std::size_t components = field.components().size();
   const auto stations = static_cast<std::size_t>(field.stations());
   if constexpr (is_host_memory<Memory>) {
-    field.apply(exec, there, ResultView<Memory>(results.data(), components, stations));
+    field.apply(exec, device_densities, ResultView<Memory>(results.data(), components, stations));
     exec.fence();
   } else {
     const auto sums = allocate<ResultView<Memory>>(exec, "results", components, stations);
-    field.apply(exec, there, sums);
+    field.apply(exec, device_densities, sums);
     using Host = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace,
                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     copy(exec, Host(results.data(), components, stations), sums);
@@ -222,7 +224,7 @@ bool compute_by_fmm(const Instance<Memory>& exec, const FieldJob& job, const Opt
         to_space<StationView<Memory>>(exec, job.stations, "stations", job.stations.size() / 3),
         job.components, of);
   }
-  out.report.memory = static_cast<std::size_t>(held) + field->most_bytes();
+  out.report.memory = static_cast<std::size_t>(held) + field->max_bytes();
   const double pairs = static_cast<double>(masses) * static_cast<double>(stations);
   if (only_if_cheaper && !(field->report().work < pairs)) return false;
   out.report.strategy = Strategy::fmm;

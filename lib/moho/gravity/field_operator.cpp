@@ -7,20 +7,20 @@
 
 namespace moho::gravity {
 
-std::vector<std::size_t> spread_stations(std::size_t count, std::size_t most) {
+std::vector<std::size_t> spread_stations(std::size_t count, std::size_t max) {
   std::vector<std::size_t> chosen;
-  const std::size_t taken = std::min(count, most);
+  const std::size_t taken = std::min(count, max);
   for (std::size_t k = 0; k < taken; ++k) chosen.push_back(k * count / taken);
   return chosen;
 }
 
 std::vector<double> stations_at(const std::vector<double>& stations,
                                 const std::vector<std::size_t>& chosen) {
-  std::vector<double> places;
+  std::vector<double> positions;
   for (const std::size_t s : chosen) {
-    for (std::size_t n = 0; n < 3; ++n) places.push_back(stations[3 * s + n]);
+    for (std::size_t n = 0; n < 3; ++n) positions.push_back(stations[3 * s + n]);
   }
-  return places;
+  return positions;
 }
 
 double largest_difference(const std::vector<double>& values, const std::vector<double>& found,

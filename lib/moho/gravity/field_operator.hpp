@@ -32,7 +32,7 @@ class FieldOperator {
   /// Returns the bytes allocated in the memory space; 0 if that is not known.
   virtual std::size_t bytes() const { return 0; }
   /// Returns the largest number of bytes allocated at a time while the operator was made.
-  virtual std::size_t most_bytes() const { return bytes(); }
+  virtual std::size_t max_bytes() const { return bytes(); }
   /// Computes values = G densities; resizes `values`.
   virtual void apply(const std::vector<double>& densities, std::vector<double>& values) = 0;
   /// Computes densities = G^T weights; resizes `densities`.
@@ -41,8 +41,8 @@ class FieldOperator {
   virtual void column_squares(const std::vector<double>& weights, std::vector<double>& squares) = 0;
 };
 
-/// Returns the numbers of at most `most` of `count` stations, evenly spread over their list.
-std::vector<std::size_t> spread_stations(std::size_t count, std::size_t most);
+/// Returns the numbers of at most `max` of `count` stations, evenly spread over their list.
+std::vector<std::size_t> spread_stations(std::size_t count, std::size_t max);
 /// Returns the rows x, y, z of chosen stations.
 std::vector<double> stations_at(const std::vector<double>& stations,
                                 const std::vector<std::size_t>& chosen);

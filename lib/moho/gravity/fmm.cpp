@@ -394,8 +394,8 @@ FmmTree split_keys(const std::vector<std::uint64_t>& keys, std::int32_t leaf,
   });
   for (const std::int32_t k : tree.leaves) {
     FmmNode& node = tree.nodes[slot(k)];
-    node.place = static_cast<std::int32_t>(tree.places);
-    tree.places += (node.end - node.begin + padding - 1) / padding * padding;
+    node.slot = static_cast<std::int32_t>(tree.slots);
+    tree.slots += (node.end - node.begin + padding - 1) / padding * padding;
   }
   return tree;
 }
@@ -442,8 +442,8 @@ void set_bounds(FmmTree& tree, const std::vector<LeafBounds>& leaves) {
 }
 
 FmmOrders choose_orders(unsigned mask, double tolerance) {
-  if (!(tolerance >= least_fmm_tolerance && tolerance <= 1e-2)) {
-    throw InputError(concat("tolerance: ", tolerance, " (allowed: ", least_fmm_tolerance,
+  if (!(tolerance >= min_fmm_tolerance && tolerance <= 1e-2)) {
+    throw InputError(concat("tolerance: ", tolerance, " (allowed: ", min_fmm_tolerance,
                             " to 0.01, of the largest value of a component): take another one, or "
                             "direct sums"));
   }
@@ -454,7 +454,7 @@ FmmOrders choose_orders(unsigned mask, double tolerance) {
   orders.ratio = tolerance < 0.9e-9 ? 0.4 : 0.45;
   const double more = tolerance < 0.9e-9 ? 8.0 : 8.0 / 3.0 * (digits - 6.0);
   orders.order =
-      std::clamp(4 * static_cast<int>(std::ceil((base + more) / 4.0 - 1e-9)), 8, fmm_most_order);
+      std::clamp(4 * static_cast<int>(std::ceil((base + more) / 4.0 - 1e-9)), 8, fmm_max_order);
   return orders;
 }
 
@@ -527,17 +527,17 @@ void check_parts(int part, int parts) {
 }
 
 void check_fmm_size(std::int64_t prisms, std::int64_t stations) {
-  constexpr std::int64_t most = 2000000000;
-  if (prisms <= most && stations <= most) return;
-  throw InputError(concat("prisms and stations: ", prisms, " and ", stations, " (allowed: ", most,
+  constexpr std::int64_t max = 2000000000;
+  if (prisms <= max && stations <= max) return;
+  throw InputError(concat("prisms and stations: ", prisms, " and ", stations, " (allowed: ", max,
                           " of each in a tree): take fewer at a time"));
 }
 
 void check_pairs(std::size_t pairs) {
-  constexpr std::size_t most = 2147483647;
-  if (pairs <= most) return;
+  constexpr std::size_t max = 2147483647;
+  if (pairs <= max) return;
   throw InputError(
-      concat("pairs of nodes: ", pairs, " (allowed: ", most, "): take fewer stations at a time"));
+      concat("pairs of nodes: ", pairs, " (allowed: ", max, "): take fewer stations at a time"));
 }
 
 std::string fmm_name(std::int64_t prisms, std::int64_t stations) {
@@ -554,8 +554,8 @@ bool fmm_pays(std::int64_t prisms, std::int64_t stations, const Components& comp
   // hosts: a product with its construction takes 600 to 5000 pairs a prism and station; devices: it
   // takes 0.02 to 0.04 s at 3e4 prisms and stations, direct sums 0.04 to 0.05 s, and the tables of
   // a process 0.08 s once
-  const double least = on_host ? std::max(2e7, 2500.0 * (p + s)) : 2.5e9;
-  return pair * p * s > least;
+  const double min = on_host ? std::max(2e7, 2500.0 * (p + s)) : 2.5e9;
+  return pair * p * s > min;
 }
 
 }  // namespace moho::gravity

@@ -24,7 +24,7 @@ namespace moho::gravity {
 /// Options of an FmmOperator.
 struct FmmOptions {
   double constant = gravitational_constant;  ///< G, m^3/(kg s^2)
-  /// Error of far pairs, of the largest value of each component: least_fmm_tolerance to 0.01.
+  /// Error of far pairs, of the largest value of each component: min_fmm_tolerance to 0.01.
   double tolerance = 1e-9;
   /// Relative error of a prism's multipole expansion in near pairs, as in OperatorOptions.
   double far_tolerance = -1.0;
@@ -112,13 +112,13 @@ struct ReturnPlaces {
   double* results;
   std::int64_t stations;
   int count;                                      ///< of components
-  Kokkos::Array<int, component_count> place;      ///< index in the sums
+  Kokkos::Array<int, component_count> slot;       ///< index in the sums
   Kokkos::Array<double, component_count> factor;  ///< of each component
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t at) const {
     const std::int64_t s = station[at];
     if (s < 0) return;
     for (int c = 0; c < count; ++c) {
-      results[c * stations + s] = *sums.at(0, place[c], at) * factor[c];
+      results[c * stations + s] = *sums.at(0, slot[c], at) * factor[c];
     }
   }
 };
@@ -127,12 +127,12 @@ struct ReturnPlaces {
 struct PackPlaces {
   const double* weights;
   const std::int64_t* station;
-  std::int64_t stations, places;
+  std::int64_t stations, slots;
   Kokkos::Array<int, component_count> row{};        ///< of each kernel component, or -1
   Kokkos::Array<double, component_count> factor{};  ///< of each kernel component
   double* packed;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
-    const std::int64_t c = item / places, s = station[item % places];
+    const std::int64_t c = item / slots, s = station[item % slots];
     packed[item] = row[c] >= 0 && s >= 0 ? weights[row[c] * stations + s] * factor[c] : 0.0;
   }
 };
@@ -201,7 +201,7 @@ class FmmOperator {
   /// Returns the bytes allocated in the memory space.
   std::size_t bytes() const { return m_bytes; }
   /// Returns the largest number of bytes allocated at a time, while the operator was made.
-  std::size_t most_bytes() const { return m_most_bytes; }
+  std::size_t max_bytes() const { return m_max_bytes; }
   /// Returns orders, nodes and pairs.
   const FmmReport& report() const { return m_report; }
 
@@ -245,13 +245,13 @@ class FmmOperator {
                              std::int32_t begin, std::int32_t end) const;
 
   Components m_components;
-  std::int64_t m_prisms = 0, m_stations = 0, m_places = 0;
+  std::int64_t m_prisms = 0, m_stations = 0, m_slots = 0;
   std::int32_t m_begin = 0, m_end = 0;  // sorted stations of the part
-  std::size_t m_bytes = 0, m_most_bytes = 0;
+  std::size_t m_bytes = 0, m_max_bytes = 0;
   FmmReport m_report;
   detail::Plan m_plan;
   detail::Distances<double> m_limits{};
-  int m_least = 2;  // order of a node with stations at one point
+  int m_min = 2;  // order of a node with stations at one point
   detail::FmmTablesIn<Memory> m_tables;
   detail::FmmTilesIn<Memory> m_tiles;  // empty without matrix units
   Tree m_prism_tree, m_station_tree;
@@ -277,28 +277,28 @@ class FmmFieldOperator final : public HostFieldOperator<Memory, FmmOperator<Memo
                    const FmmOptions& options = {})
       : Base(exec, prisms, stations, components, options),
         m_rows(prisms),
-        m_places(stations),
+        m_slots(stations),
         m_options{options.constant, options.far_tolerance, options.memory_budget} {}
 
   std::size_t bytes() const override { return Base::bytes() + copied(); }
-  std::size_t most_bytes() const override {
+  std::size_t max_bytes() const override {
     // vectors of the products follow
     const std::size_t later = Base::bytes() - this->m_field.bytes();
-    return copied() + std::max(this->m_field.most_bytes(), this->m_field.bytes() + later);
+    return copied() + std::max(this->m_field.max_bytes(), this->m_field.bytes() + later);
   }
   /// Direct sums; an operator of them is made for the call.
   void column_squares(const std::vector<double>& weights, std::vector<double>& squares) override {
-    DirectFieldOperator<Memory> direct(this->m_exec, m_rows, m_places, this->m_field.components(),
+    DirectFieldOperator<Memory> direct(this->m_exec, m_rows, m_slots, this->m_field.components(),
                                        m_options);
     direct.column_squares(weights, squares);
   }
 
  private:
   std::size_t copied() const {
-    return is_host_memory<Memory> ? 8 * (m_rows.size() + m_places.size()) : 0;
+    return is_host_memory<Memory> ? 8 * (m_rows.size() + m_slots.size()) : 0;
   }
 
-  std::vector<double> m_rows, m_places;
+  std::vector<double> m_rows, m_slots;
   OperatorOptions m_options;
 };
 

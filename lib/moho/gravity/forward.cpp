@@ -46,7 +46,7 @@ Plan make_plan(const Components& components, double constant, double scale) {
     const Component c = components[static_cast<std::size_t>(i)];
     const int index = static_cast<int>(c);
     const bool alone = count_of(plan.mask) == 1;
-    plan.place[i] = alone ? 0 : place_of(plan.mask, index);
+    plan.slot[i] = alone ? 0 : slot_of(plan.mask, index);
     // lengths are scaled: attraction is multiplied by the scale, the potential by its square
     const double unit = index == 0 ? 1.0 / (scale * scale) : index < 4 ? milligal / scale : eotvos;
     plan.factor[i] = 2.0 * constant * unit;
@@ -118,17 +118,17 @@ Threads private_threads(bool host, int threads, const Options& options, std::int
   if (host) {
     if (team_size <= 0) team_size = 1;
     if (teams <= 0) {
-      const std::int64_t most =
+      const std::int64_t max =
           std::min<std::int64_t>({threads, prisms, std::max<std::int64_t>(fit, 1)});
-      teams = static_cast<int>(std::max<std::int64_t>(1, most / team_size));
+      teams = static_cast<int>(std::max<std::int64_t>(1, max / team_size));
     }
   } else {
     if (team_size <= 0) team_size = 128;
     if (teams <= 0) {
-      const std::int64_t most = std::min<std::int64_t>({threads / 16, prisms, fit});
-      if (most < 1) throw no_room(1);
-      if (most < team_size) team_size = static_cast<int>(most);
-      teams = static_cast<int>(most / team_size);
+      const std::int64_t max = std::min<std::int64_t>({threads / 16, prisms, fit});
+      if (max < 1) throw no_room(1);
+      if (max < team_size) team_size = static_cast<int>(max);
+      teams = static_cast<int>(max / team_size);
     }
   }
   const std::int64_t wanted = static_cast<std::int64_t>(teams) * team_size;

@@ -26,7 +26,7 @@ struct Plan {
   unsigned mask = 0;
   Kokkos::Array<int, 3> axis{0, 1, 2};  ///< kernel axis n is input axis axis[n]
   /// Index in the kernel's output of each requested component.
-  Kokkos::Array<int, component_count> place{};
+  Kokkos::Array<int, component_count> slot{};
   Kokkos::Array<double, component_count> factor{};  ///< factor of each requested component
   int count = 0;
 };
@@ -53,7 +53,7 @@ class MemoryTally {
   void take(double bytes) {
     check_budget(m_held + bytes, m_limit, m_what);
     m_held += bytes;
-    m_most = std::max(m_most, m_held);
+    m_max = std::max(m_max, m_held);
   }
   /// Releases bytes.
   void give(double bytes) { m_held -= bytes; }
@@ -65,10 +65,10 @@ class MemoryTally {
   /// Returns the bytes that are held.
   double held() const { return m_held; }
   /// Returns the peak.
-  double most() const { return m_most; }
+  double max() const { return m_max; }
 
  private:
-  double m_limit, m_held = 0.0, m_most = 0.0;
+  double m_limit, m_held = 0.0, m_max = 0.0;
   std::string m_what;
 };
 
@@ -111,7 +111,7 @@ void finish(const Instance<Memory>& exec, const PartialSums& sums, std::int64_t 
             const Plan& plan, const ResultView<Memory>& results) {
   const std::int64_t stations = static_cast<std::int64_t>(results.extent(1));
   launch("moho::gravity::add_chunks", exec, stations * plan.count,
-         AddChunks{sums, chunks, results.data(), plan.place, plan.factor, stations});
+         AddChunks{sums, chunks, results.data(), plan.slot, plan.factor, stations});
 }
 
 inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {

@@ -13,7 +13,7 @@ namespace {
 // Largest difference of a station from a point of the lattice, in steps.
 constexpr double off_lattice = 1e-6;
 
-std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t to_size(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
@@ -125,13 +125,13 @@ void check_lattice(const Lattice& lattice) {
 
 void list_stations(const Lattice& lattice, std::vector<std::int64_t>& begin,
                    std::vector<std::int64_t>& list) {
-  begin.assign(place(lattice.nx * lattice.ny) + 1, 0);
-  for (const std::int64_t point : lattice.point) ++begin[place(point) + 1];
+  begin.assign(to_size(lattice.nx * lattice.ny) + 1, 0);
+  for (const std::int64_t point : lattice.point) ++begin[to_size(point) + 1];
   for (std::size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
   list.resize(lattice.point.size());
   std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
   for (std::size_t s = 0; s < lattice.point.size(); ++s) {
-    list[place(next[place(lattice.point[s])]++)] = static_cast<std::int64_t>(s);
+    list[to_size(next[to_size(lattice.point[s])]++)] = static_cast<std::int64_t>(s);
   }
 }
 

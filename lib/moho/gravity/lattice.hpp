@@ -447,10 +447,10 @@ void LatticeOperator<Memory>::apply(const DensityView<Memory>& densities,
   const std::int64_t nx = m_mesh.cells[0], ny = m_mesh.cells[1], nz = m_mesh.cells[2];
   const std::int64_t lx = m_x.length, ly = m_y.length, cells = nx * ny;
   const detail::HalfPlane plane{lx, ly};
-  const std::int64_t most = 2 * detail::lattice_pairs;
-  for (std::int64_t layer = 0; layer < nz; layer += most) {
+  const std::int64_t max = 2 * detail::lattice_pairs;
+  for (std::int64_t layer = 0; layer < nz; layer += max) {
     m_exec.check_stop();
-    const std::int64_t end = std::min(nz, layer + most);
+    const std::int64_t end = std::min(nz, layer + max);
     const detail::Complex* planes = nullptr;
     for (std::int64_t n = layer; n < end; n += 2) {
       const std::int64_t at = (n - layer) / 2 * lx * ly;
@@ -464,7 +464,7 @@ void LatticeOperator<Memory>::apply(const DensityView<Memory>& densities,
     }
     // hosts read the spectra of one component and one pair at a time
     const std::size_t together = is_host_memory<Memory> ? 1 : m_components.size();
-    const std::int64_t layers = is_host_memory<Memory> ? 2 : most;
+    const std::int64_t layers = is_host_memory<Memory> ? 2 : max;
     for (std::size_t c = 0; c < m_components.size(); c += together) {
       for (std::int64_t n = layer; n < end; n += layers) {
         launch("moho::gravity::add_layers", m_exec, m_half,
@@ -526,13 +526,13 @@ void LatticeOperator<Memory>::adjoint(const typename Operator<Memory>::ConstResu
               static_cast<std::size_t>(lx * ly)),
          Kokkos::View<const detail::Complex*, Memory>(data, static_cast<std::size_t>(lx * ly)));
   }
-  const std::int64_t most = 2 * detail::lattice_pairs;
+  const std::int64_t max = 2 * detail::lattice_pairs;
   // hosts read the spectra of one layer and one pair at a time
-  const std::int64_t layers = is_host_memory<Memory> ? 1 : most;
+  const std::int64_t layers = is_host_memory<Memory> ? 1 : max;
   const std::size_t together = is_host_memory<Memory> ? 2 : m_components.size();
-  for (std::int64_t layer = 0; layer < nz; layer += most) {
+  for (std::int64_t layer = 0; layer < nz; layer += max) {
     m_exec.check_stop();
-    const std::int64_t end = std::min(nz, layer + most);
+    const std::int64_t end = std::min(nz, layer + max);
     for (std::int64_t n = layer; n < end; n += layers) {
       for (std::size_t c = 0; c < m_components.size(); c += together) {
         launch("moho::gravity::add_components", m_exec, m_half,

@@ -78,7 +78,7 @@ Report sum_magnetic_of(const Instance<Memory>& exec, const MagneticSource<Source
     job.plan.mask = mask_attraction;
     job.plan.count = 3;
     for (int n = 0; n < 3; ++n) {
-      job.plan.place[n] = n;
+      job.plan.slot[n] = n;
       job.plan.factor[n] = 200.0;  // 1e9 mu0 / (2 pi)
     }
     job.frame = make_frame<T>(exec, source, job.plan.axis);

@@ -77,10 +77,10 @@ void check_magnetic_input(const HostEnsemble& ensemble, std::span<const double> 
                           std::span<const double> stations, const AmbientField& ambient) {
   using Host = Kokkos::HostSpace;
   const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
-  const StationView<Host> places(stations.data(), stations.size() / 3);
+  const StationView<Host> positions(stations.data(), stations.size() / 3);
   const RemanenceView<Host> vectors(remanence.data(), remanence.size() / 3);
   detail::check_ambient(ambient);
-  detail::check_stations<Host>(exec, places);
+  detail::check_stations<Host>(exec, positions);
   const double* const rest = remanence.empty() ? nullptr : remanence.data();
   const Kokkos::Array<double, 3> induced = unit_magnetisation(ambient);
   if (ensemble.mesh != nullptr) {
@@ -88,14 +88,14 @@ void check_magnetic_input(const HostEnsemble& ensemble, std::span<const double> 
     const detail::MeshSource source{*ensemble.mesh, ensemble.values.data()};
     detail::check_magnetisation<Host>(exec, source, ensemble.values.data(), 1, vectors);
     detail::refuse_inner_stations<Host>(
-        exec, detail::MagneticSource<detail::MeshSource>{source, rest, induced}, places);
+        exec, detail::MagneticSource<detail::MeshSource>{source, rest, induced}, positions);
   } else {
     const detail::RowSource source{ensemble.values.data(), ensemble.size()};
     detail::check_magnetisation<Host>(exec, source, ensemble.values.data(), 7, vectors);
     detail::check_prisms<Host>(
         exec, PrismView<Host>(ensemble.values.data(), static_cast<std::size_t>(ensemble.size())));
     detail::refuse_inner_stations<Host>(
-        exec, detail::MagneticSource<detail::RowSource>{source, rest, induced}, places);
+        exec, detail::MagneticSource<detail::RowSource>{source, rest, induced}, positions);
   }
 }
 

@@ -153,14 +153,14 @@ FieldResult compute_magnetic_field(const Instance<Memory>& exec, const MagneticJ
     out.report.prisms = detail::count_magnetised(job);
     return out;
   }
-  StationView<Memory> places;
+  StationView<Memory> positions;
   PrismView<Memory> prisms;
   DensityView<Memory> susceptibilities;
   RemanenceView<Memory> remanence;
   ResultView<Memory> results;
   {
     ScopedPhase<Exec> phase(exec, out.phases, "transfer");
-    places = detail::to_space<StationView<Memory>>(exec, job.stations, "stations", stations);
+    positions = detail::to_space<StationView<Memory>>(exec, job.stations, "stations", stations);
     if (job.regular) {
       susceptibilities = detail::to_space<DensityView<Memory>>(
           exec, job.densities, "susceptibilities", job.densities.size());
@@ -179,9 +179,9 @@ FieldResult compute_magnetic_field(const Instance<Memory>& exec, const MagneticJ
     }
   }
   out.report = job.regular
-                   ? magnetic_field<T>(exec, job.mesh, susceptibilities, remanence, places,
+                   ? magnetic_field<T>(exec, job.mesh, susceptibilities, remanence, positions,
                                        job.magnetic_components, job.ambient, results, options)
-                   : magnetic_field<T>(exec, prisms, remanence, places, job.magnetic_components,
+                   : magnetic_field<T>(exec, prisms, remanence, positions, job.magnetic_components,
                                        job.ambient, results, options);
   for (const auto& [phase, seconds] : out.report.times.phases()) {
     const auto colon = phase.rfind(':');

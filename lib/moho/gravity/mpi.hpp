@@ -9,7 +9,7 @@
 /// (mpi::part_of()) at all stations with forward(). One reduction adds the results:
 ///
 ///     mpi::Session session(argc, argv);
-///     mpi::together(session.communicator(), [&] {
+///     mpi::collectively(session.communicator(), [&] {
 ///       const mpi::Part part = mpi::part_of(prisms, session.size(), session.rank());
 ///       ...                                        // forward() of the part, results to the host
 ///     });

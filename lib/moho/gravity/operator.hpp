@@ -111,8 +111,8 @@ class Operator {
   int m_chunks = 1, m_block = 1, m_blocks = 1;
   detail::TransposeShape m_transpose;
   Kokkos::View<detail::Record<double>*, Memory> m_records;
-  Kokkos::View<double*, Memory> m_places;  // packed stations
-  Kokkos::View<double*, Memory> m_sums;    // of apply(), or of adjoint() and its weights
+  Kokkos::View<double*, Memory> m_positions;  // packed stations
+  Kokkos::View<double*, Memory> m_sums;       // of apply(), or of adjoint() and its weights
 };
 
 namespace detail {
@@ -168,10 +168,10 @@ void Operator<Memory>::prepare(const Instance<Memory>& exec, const Source& sourc
   m_block = Shape::block(sums);
   m_blocks = static_cast<int>((m_padded + m_block - 1) / m_block);
   if constexpr (is_host_memory<Memory>) {  // the same bits for any number of threads
-    const std::int64_t most = std::max<std::int64_t>(1, m_prisms / 1024);
+    const std::int64_t max = std::max<std::int64_t>(1, m_prisms / 1024);
     const std::int64_t all = std::max(options.all_stations, m_stations);
     const std::int64_t blocks = (detail::round_up(all, Shape::padding()) + m_block - 1) / m_block;
-    m_chunks = static_cast<int>(std::min<std::int64_t>(most, (256 + blocks - 1) / blocks));
+    m_chunks = static_cast<int>(std::min<std::int64_t>(max, (256 + blocks - 1) / blocks));
   } else {
     m_chunks = Shape::chunks(exec, m_prisms, m_blocks);
   }
@@ -188,7 +188,7 @@ void Operator<Memory>::prepare(const Instance<Memory>& exec, const Source& sourc
   detail::Frame frame;
   frame.axis = m_plan.axis;
   m_records = detail::pack_prisms<double>(exec, source, frame, m_prisms);
-  m_places = detail::pack_stations<double>(exec, stations, frame, m_padded);
+  m_positions = detail::pack_stations<double>(exec, stations, frame, m_padded);
   m_sums = allocate<Kokkos::View<double*, Memory>>(exec, "moho::gravity::sums",
                                                    static_cast<std::size_t>(numbers));
   const double tolerance =
@@ -211,7 +211,7 @@ void Operator<Memory>::apply(const InstanceOf<Memory>& exec, const DensityView<M
   const int count = detail::count_of(m_plan.mask);
   detail::TileData<double, detail::Record<double>> data{};
   data.records = m_records.data();
-  data.stations = {m_places.data(), m_padded};
+  data.stations = {m_positions.data(), m_padded};
   data.sums = {m_sums.data(), count, m_padded};
   data.limits = m_limits;
   data.first = 0;
@@ -240,15 +240,15 @@ void Operator<Memory>::transpose(const Instance<Memory>& exec, const ConstResult
   unsigned used = 0;
   for (int c = 0; c < count; ++c) pack.row[c] = -1;
   for (int i = 0; i < m_plan.count; ++i) {
-    pack.row[m_plan.place[i]] = i;
-    pack.factor[m_plan.place[i]] = m_plan.factor[i];
-    used |= 1u << m_plan.place[i];
+    pack.row[m_plan.slot[i]] = i;
+    pack.factor[m_plan.slot[i]] = m_plan.factor[i];
+    used |= 1u << m_plan.slot[i];
   }
   launch("moho::gravity::pack_weights", exec, count * m_padded, pack);
   detail::TransposeData data{};
   data.records = m_records.data();
   data.prisms = m_prisms;
-  data.stations = {m_places.data(), m_padded};
+  data.stations = {m_positions.data(), m_padded};
   data.weights = {m_sums.data(), m_padded, used, squares};
   data.limits = m_limits;
   data.sums = m_sums.data() + count * m_padded;

@@ -36,7 +36,7 @@ KOKKOS_INLINE_FUNCTION constexpr int count_of(unsigned mask) {
   return count;
 }
 /// Returns the index of a component among those of a set.
-KOKKOS_INLINE_FUNCTION constexpr int place_of(unsigned mask, int component) {
+KOKKOS_INLINE_FUNCTION constexpr int slot_of(unsigned mask, int component) {
   return count_of(mask & ((1u << component) - 1u));
 }
 
@@ -195,13 +195,13 @@ KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&upper)
       V sum = multiply_subtract(h[n][1], angle[n][1], h[n][0] * angle[n][0]);
       sum = multiply_add(h[u][1], over_v[u][1], subtract_product(sum, h[u][0], over_v[u][0]));
       sum = multiply_add(h[v][1], over_u[v][1], subtract_product(sum, h[v][0], over_u[v][0]));
-      out[place_of(Mask, 1 + n)] = sum;
+      out[slot_of(Mask, 1 + n)] = sum;
     }
     if constexpr ((Mask >> (4 + n) & 1u) != 0) {
-      out[place_of(Mask, 4 + n)] = angle[n][0] - angle[n][1];
+      out[slot_of(Mask, 4 + n)] = angle[n][0] - angle[n][1];
     }
     if constexpr ((Mask >> mixed(n) & 1u) != 0) {
-      out[place_of(Mask, mixed(n))] = over_v[u][0] - over_v[u][1];
+      out[slot_of(Mask, mixed(n))] = over_v[u][0] - over_v[u][1];
     }
   };
   results(std::integral_constant<int, 0>());
@@ -283,7 +283,7 @@ KOKKOS_FORCEINLINE_FUNCTION void far_field(const V (&centre)[3], const V (&lengt
     }
     for (int i = 0; i < 3; ++i) {
       if ((Mask >> (1 + i) & 1u) != 0) {
-        out[place_of(Mask, 1 + i)] = mass_p * centre[i] * (radial1 - scaled[i]);
+        out[slot_of(Mask, 1 + i)] = mass_p * centre[i] * (radial1 - scaled[i]);
       }
     }
     if constexpr (gradient) {
@@ -302,13 +302,13 @@ KOKKOS_FORCEINLINE_FUNCTION void far_field(const V (&centre)[3], const V (&lengt
         if ((Mask >> (4 + i) & 1u) != 0) {
           const V own = number(63.0) * (p * p) * (m[i] * m[i]);  // 14.4 x 4.375
           const V along = radial2 - k[i] - k[i] + own;
-          out[place_of(Mask, 4 + i)] =
+          out[slot_of(Mask, 4 + i)] =
               mass_p * multiply_add(direction[i] * direction[i], along, scaled[i] - radial1);
         }
         const int u = (i + 1) % 3;
         if ((Mask >> mixed(i) & 1u) != 0) {
           const V along = multiply_add(cross * m[i], m[u], radial2 - k[i] - k[u]);
-          out[place_of(Mask, mixed(i))] = mass_p * (direction[i] * direction[u]) * along;
+          out[slot_of(Mask, mixed(i))] = mass_p * (direction[i] * direction[u]) * along;
         }
       }
     }

@@ -49,7 +49,7 @@ std::vector<mpi::Part> divide_job(const MagneticJob& job, int processes);
 /// of others. All have all stations. For Strategy::fmm each process has all prisms, and a part of
 /// the stations (Options::part). Job and options, without `progress` and `sharing`, are those
 /// of the root. A job with magnetic components is one for compute_magnetic_field().
-/// \tparam Processes has size(), rank(), root(), together(f), broadcast(bytes, count) and
+/// \tparam Processes has size(), rank(), root(), collectively(f), broadcast(bytes, count) and
 ///         scatter_rows(all, width, parts, mine), as the class Ranks of the example programs
 /// \param processes all processes call it
 /// \param job of the root, whose arrays are moved; ignored on other processes
@@ -57,7 +57,7 @@ template <class Processes>
 MagneticJob share_job(Processes& processes, MagneticJob job) {
   detail::JobHeader header;
   std::vector<mpi::Part> parts(static_cast<std::size_t>(processes.size()));
-  processes.together([&] {
+  processes.collectively([&] {
     if (!processes.root()) return;
     header = detail::header_of(job);
     parts = detail::divide_job(job, processes.size());
@@ -72,7 +72,7 @@ MagneticJob share_job(Processes& processes, MagneticJob job) {
     if (!root) values.assign(static_cast<std::size_t>(count), 0.0);
   };
   const std::int64_t rows = header.regular ? header.rows : mine.size();
-  processes.together([&] {
+  processes.collectively([&] {
     if (!root) job = detail::job_of(header);
     resize(job.stations, 3 * header.stations);
     if (header.regular) resize(job.densities, rows);

@@ -23,7 +23,7 @@ namespace moho::gravity {
 /// prisms over all stations: it has an operator for each. Parts are put together by adding zeros,
 /// so that results have the same bits for any number of processes on hosts, if the operators are
 /// made with OperatorOptions::all_stations. Processes other than the root call serve().
-/// \tparam Processes has size(), rank(), root(), together(f), broadcast(bytes, count) and
+/// \tparam Processes has size(), rank(), root(), collectively(f), broadcast(bytes, count) and
 ///         sum_to_root(values), as the class Ranks of the example programs
 template <class Processes>
 class SharedOperator final : public FieldOperator {
@@ -50,7 +50,7 @@ class SharedOperator final : public FieldOperator {
     m_stations_here.first *= block;
     m_stations_here.last = std::min(m_stations_here.last * block, m_stations);
     m_prisms_here = mpi::part_of(m_prisms, processes.size(), processes.rank());
-    processes.together([&] {
+    processes.collectively([&] {
       const auto rows = [](const std::vector<double>& all, const mpi::Part& part, int width) {
         return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(width * part.first),
                                    all.begin() + static_cast<std::ptrdiff_t>(width * part.last));
@@ -104,7 +104,7 @@ class SharedOperator final : public FieldOperator {
     m_in.resize(static_cast<std::size_t>(forward ? prisms() : values()));
     m_processes.broadcast(m_in.data(), m_in.size() * sizeof(double));
     m_out.assign(static_cast<std::size_t>(forward ? values() : prisms()), 0.0);
-    m_processes.together([&] {
+    m_processes.collectively([&] {
       if (forward) {
         if (m_by_stations == nullptr) return;
         m_by_stations->apply(m_in, m_part);

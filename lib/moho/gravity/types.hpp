@@ -107,7 +107,7 @@ template <class T>
 inline constexpr double default_far_tolerance = sizeof(T) == 4 ? 1e-6 : 1e-11;
 
 /// Least tolerance of the fast multipole method.
-inline constexpr double least_fmm_tolerance = 1e-10;
+inline constexpr double min_fmm_tolerance = 1e-10;
 
 /// Options of forward().
 struct Options {

@@ -14,10 +14,10 @@ namespace moho::gravity_inversion {
 
 namespace {
 
-std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t to_size(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Cells at least this part of their height below the ground are unknowns.
-constexpr double least_part = 0.05;
+constexpr double min_part = 0.05;
 
 // z of the highest face.
 double top_of(const Cells& cells) {
@@ -69,8 +69,8 @@ bool is_inside_mesh(const Cells& cells, const std::vector<std::int64_t>& unknown
         mesh.cells[axis] - 1);
   }
   const std::int64_t number =
-      unknown[place(at[0] + mesh.cells[0] * (at[1] + mesh.cells[1] * at[2]))];
-  return number >= 0 && station[2] > cells.prisms[7 * place(number) + 4];
+      unknown[to_size(at[0] + mesh.cells[0] * (at[1] + mesh.cells[1] * at[2]))];
+  return number >= 0 && station[2] > cells.prisms[7 * to_size(number) + 4];
 }
 
 }  // namespace
@@ -92,14 +92,14 @@ double Ground::at(double x, double y) const {
   const auto j = std::min(static_cast<std::int64_t>(q), std::max<std::int64_t>(ny - 2, 0));
   const double u = p - static_cast<double>(i), v = q - static_cast<double>(j);
   const auto value = [&](std::int64_t a, std::int64_t b) {
-    return elevation[place(std::min(b, ny - 1) * nx + std::min(a, nx - 1))];
+    return elevation[to_size(std::min(b, ny - 1) * nx + std::min(a, nx - 1))];
   };
   return (1.0 - v) * ((1.0 - u) * value(i, j) + u * value(i + 1, j)) +
          v * ((1.0 - u) * value(i, j + 1) + u * value(i + 1, j + 1));
 }
 
 std::vector<double> Cells::volumes() const {
-  std::vector<double> result(place(size()));
+  std::vector<double> result(to_size(size()));
   for (std::size_t k = 0; k < result.size(); ++k) {
     const double* p = &prisms[7 * k];
     result[k] = (p[1] - p[0]) * (p[3] - p[2]) * (p[5] - p[4]);
@@ -108,14 +108,14 @@ std::vector<double> Cells::volumes() const {
 }
 
 std::vector<double> Cells::on_mesh(const std::vector<double>& values, double other) const {
-  std::vector<double> result(place(mesh.size()), other);
-  for (std::size_t k = 0; k < cell.size(); ++k) result[place(cell[k])] = values[k];
+  std::vector<double> result(to_size(mesh.size()), other);
+  for (std::size_t k = 0; k < cell.size(); ++k) result[to_size(cell[k])] = values[k];
   return result;
 }
 
 std::vector<double> Cells::from_mesh(const std::vector<double>& values) const {
   std::vector<double> result(cell.size());
-  for (std::size_t k = 0; k < cell.size(); ++k) result[k] = values[place(cell[k])];
+  for (std::size_t k = 0; k < cell.size(); ++k) result[k] = values[to_size(cell[k])];
   return result;
 }
 
@@ -141,7 +141,7 @@ Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned ch
   Cells cells;
   cells.mesh = mesh;
   const std::int64_t nx = mesh.cells[0], ny = mesh.cells[1], nz = mesh.cells[2];
-  std::vector<double> top(place(nx * ny), mesh.lower[2]);
+  std::vector<double> top(to_size(nx * ny), mesh.lower[2]);
   if (ground != nullptr) {
     for (const double height : ground->elevation) {
       if (std::isfinite(height)) continue;
@@ -150,19 +150,19 @@ Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned ch
     }
     for (std::int64_t j = 0; j < ny; ++j) {
       for (std::int64_t i = 0; i < nx; ++i) {
-        top[place(j * nx + i)] = -ground->at(0.5 * (mesh.face(0, i) + mesh.face(0, i + 1)),
-                                             0.5 * (mesh.face(1, j) + mesh.face(1, j + 1)));
+        top[to_size(j * nx + i)] = -ground->at(0.5 * (mesh.face(0, i) + mesh.face(0, i + 1)),
+                                               0.5 * (mesh.face(1, j) + mesh.face(1, j + 1)));
       }
     }
   }
-  std::vector<std::int64_t> unknown(place(mesh.size()), -1);
+  std::vector<std::int64_t> unknown(to_size(mesh.size()), -1);
   for (std::int64_t at = 0; at < mesh.size(); ++at) {
-    if (!mask.empty() && mask[place(at)] == 0) continue;
+    if (!mask.empty() && mask[to_size(at)] == 0) continue;
     const std::int64_t i = at % nx, j = at / nx % ny, k = at / (nx * ny);
     const double z1 = mesh.face(2, k), z2 = mesh.face(2, k + 1);
-    const double upper = std::max(z1, top[place(j * nx + i)]);
-    if (!(z2 - upper > least_part * (z2 - z1))) continue;
-    unknown[place(at)] = cells.size();
+    const double upper = std::max(z1, top[to_size(j * nx + i)]);
+    if (!(z2 - upper > min_part * (z2 - z1))) continue;
+    unknown[to_size(at)] = cells.size();
     for (const double value : {mesh.face(0, i), mesh.face(0, i + 1), mesh.face(1, j),
                                mesh.face(1, j + 1), upper, z2, 1.0}) {
       cells.prisms.push_back(value);
@@ -177,11 +177,11 @@ Cells mesh_cells(const gravity::RegularMesh& mesh, const std::vector<unsigned ch
   }
   const std::array<std::int64_t, 3> count{nx, ny, nz}, stride{1, nx, nx * ny};
   for (std::int64_t first = 0; first < cells.size(); ++first) {
-    const std::int64_t at = cells.cell[place(first)];
+    const std::int64_t at = cells.cell[to_size(first)];
     for (int axis = 0; axis < 3; ++axis) {
       const auto a = static_cast<std::size_t>(axis);
       if (at / stride[a] % count[a] + 1 == count[a]) continue;
-      const std::int64_t second = unknown[place(at + stride[a])];
+      const std::int64_t second = unknown[to_size(at + stride[a])];
       if (second >= 0) cells.links.push_back({first, second, axis});
     }
   }
@@ -201,7 +201,7 @@ Cells list_cells(const std::vector<double>& rows) {
   if (cells.size() == 0) throw InputError("prisms: 0 (allowed: 1 or more)");
   for (std::int64_t k = 0; k < cells.size(); ++k) {
     double p[7];
-    std::copy_n(&cells.prisms[7 * place(k)], 7, p);
+    std::copy_n(&cells.prisms[7 * to_size(k)], 7, p);
     if (gravity::detail::fault_of(p) != gravity::detail::good_prism) {
       gravity::detail::refuse_prism(k, p);
     }
@@ -211,7 +211,7 @@ Cells list_cells(const std::vector<double>& rows) {
     const std::size_t n = 2 * static_cast<std::size_t>(axis), u = (n + 2) % 6, v = (n + 4) % 6;
     std::map<Face, std::int64_t> lower;
     const auto face = [&](std::int64_t k, std::size_t side) {
-      const double* p = &cells.prisms[7 * place(k)];
+      const double* p = &cells.prisms[7 * to_size(k)];
       return Face{p[n + side], p[u], p[u + 1], p[v], p[v + 1]};
     };
     for (std::int64_t k = 0; k < cells.size(); ++k) lower.emplace(face(k, 0), k);
@@ -245,7 +245,7 @@ Heights station_heights(const Cells& cells, const std::vector<double>& stations,
 }
 
 StrangeStations strange_stations(const Cells& cells, const std::vector<double>& stations,
-                                 double most_comparisons) {
+                                 double max_comparisons) {
   StrangeStations found;
   const Box box = box_of(cells);
   found.width = std::max(box[1] - box[0], box[3] - box[2]);
@@ -266,16 +266,16 @@ StrangeStations strange_stations(const Cells& cells, const std::vector<double>& 
   }
   std::vector<std::int64_t> unknown;  // of each cell of a mesh
   if (cells.regular()) {
-    unknown.assign(place(cells.mesh.size()), -1);
+    unknown.assign(to_size(cells.mesh.size()), -1);
     for (std::size_t k = 0; k < cells.cell.size(); ++k) {
-      unknown[place(cells.cell[k])] = static_cast<std::int64_t>(k);
+      unknown[to_size(cells.cell[k])] = static_cast<std::int64_t>(k);
     }
   } else if (static_cast<double>(candidates.size()) * static_cast<double>(cells.size()) >
-             most_comparisons) {
+             max_comparisons) {
     return found;
   }
   for (const std::int64_t number : candidates) {
-    const double* const p = &stations[3 * place(number)];
+    const double* const p = &stations[3 * to_size(number)];
     const bool inside = cells.regular() ? is_inside_mesh(cells, unknown, p) : is_inside(cells, p);
     if (inside && found.inside++ == 0) found.first_inside = number;
   }
@@ -288,7 +288,7 @@ std::vector<double> depth_weights(const Cells& cells, double height, double expo
     throw InputError(concat("depth weights: the exponent is ", exponent, " (allowed: 0 to 10)"));
   }
   const double top = top_of(cells);
-  std::vector<double> weights(place(cells.size()));
+  std::vector<double> weights(to_size(cells.size()));
   double largest = 0.0;
   for (std::size_t k = 0; k < weights.size(); ++k) {
     const double* p = &cells.prisms[7 * k];
@@ -303,7 +303,7 @@ std::vector<double> depth_weights(const Cells& cells, double height, double expo
   return weights;
 }
 
-std::vector<double> sensitivity_weights(const std::vector<double>& squares, double least) {
+std::vector<double> sensitivity_weights(const std::vector<double>& squares, double min) {
   std::vector<double> weights(squares.size());
   double largest = 0.0;
   for (std::size_t k = 0; k < squares.size(); ++k) {
@@ -311,7 +311,7 @@ std::vector<double> sensitivity_weights(const std::vector<double>& squares, doub
     largest = std::max(largest, weights[k]);
   }
   if (!(largest > 0.0)) throw InputError("sensitivity: no datum depends on any cell");
-  for (double& weight : weights) weight = std::max(weight / largest, least);
+  for (double& weight : weights) weight = std::max(weight / largest, min);
   return weights;
 }
 

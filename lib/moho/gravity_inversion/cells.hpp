@@ -107,9 +107,9 @@ struct StrangeStations {
 
 /// \brief Returns the stations inside of cells, and those far from all cells.
 /// \param stations rows of x, y, z
-/// \param most_comparisons of stations with prisms of a list; if there were more, `inside` is 0
+/// \param max_comparisons of stations with prisms of a list; with more, `inside` is 0
 StrangeStations strange_stations(const Cells& cells, const std::vector<double>& stations,
-                                 double most_comparisons = 2e8);
+                                 double max_comparisons = 2e8);
 
 /// \brief Returns weights (d_j + h)^(-exponent / 2), with 1 as the largest.
 ///
@@ -124,7 +124,7 @@ std::vector<double> depth_weights(const Cells& cells, double height, double expo
 
 /// \brief Returns weights c_j^(1/4) from sums of squares of columns, with 1 as
 /// the largest. \param squares as from FieldOperator::column_squares() with
-/// weights 1 / error \param least smallest weight
-std::vector<double> sensitivity_weights(const std::vector<double>& squares, double least = 1e-3);
+/// weights 1 / error \param min smallest weight
+std::vector<double> sensitivity_weights(const std::vector<double>& squares, double min = 1e-3);
 
 }  // namespace moho::gravity_inversion

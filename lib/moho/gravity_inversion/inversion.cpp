@@ -45,7 +45,7 @@ double between(double above, double above_chi2, double below, double below_chi2,
 constexpr double stalled = 0.02;
 
 // Compact rounds follow a smooth result with chi^2 up to this factor of the target.
-constexpr double most_for_compact = 2.0;
+constexpr double max_for_compact = 2.0;
 
 // Throws InputError for the first cell whose bounds are crossed or do not hold its start.
 void check_bounds(const InversionProblem& p) {
@@ -414,8 +414,8 @@ void Inversion::end_of_smooth(InversionState& state, const std::string& reason) 
   state.done = m_options.compact == 0.0;
   if (state.done) return;
   const double found = state.history.back().chi2;
-  if (m_options.beta == 0.0 && found > most_for_compact * m_options.target) {
-    state.reason += concat("; compact rounds are left out, as chi^2 is above ", most_for_compact,
+  if (m_options.beta == 0.0 && found > max_for_compact * m_options.target) {
+    state.reason += concat("; compact rounds are left out, as chi^2 is above ", max_for_compact,
                            " times the target");
     state.done = true;
     return;

@@ -14,7 +14,7 @@ namespace moho::io {
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
-constexpr std::size_t most_npy_axes = 32;
+constexpr std::size_t max_npy_axes = 32;
 
 struct NpyHeader {
   std::string descr;
@@ -133,8 +133,8 @@ class Parser {
       }
       if (m_at < m_text.size() && m_text[m_at] == 'L') ++m_at;  // a long integer of Python 2
       values.push_back(negative ? -value : value);
-      if (values.size() > most_npy_axes)
-        damaged(concat("has a 'shape' with more than ", most_npy_axes, " axes"));
+      if (values.size() > max_npy_axes)
+        damaged(concat("has a 'shape' with more than ", max_npy_axes, " axes"));
       if (!accept(',') && peek() != ')') damaged("has a 'shape' that is no tuple of integers");
     }
     return values;
@@ -338,8 +338,8 @@ Array<T> read_npy(const std::filesystem::path& path) {
   }
   const std::int64_t count = shape_size(header.shape);
   const std::uint64_t present = file.size() - header.data_offset;
-  const auto most = static_cast<std::int64_t>(present / static_cast<std::uint64_t>(width));
-  if (count < 0 || count > most) {
+  const auto max = static_cast<std::int64_t>(present / static_cast<std::uint64_t>(width));
+  if (count < 0 || count > max) {
     throw FileError(concat("'", file.name(), "' is truncated (its header says ",
                            shape_string(header.shape), " values of ", width, " bytes, and ",
                            present, " bytes of data follow): ", "write or copy it again"));
@@ -373,9 +373,9 @@ namespace {
 // Returns the number of values. \throws InputError for an invalid shape
 std::int64_t count_of(const std::vector<std::int64_t>& shape) {
   const std::int64_t count = shape_size(shape);
-  if (!shape.empty() && shape.size() <= most_npy_axes && count >= 0) return count;
+  if (!shape.empty() && shape.size() <= max_npy_axes && count >= 0) return count;
   throw InputError(concat("write_npy: the shape is ", shape_string(shape), " (allowed: 1 to ",
-                          most_npy_axes, " axes, every extent at least 1)"));
+                          max_npy_axes, " axes, every extent at least 1)"));
 }
 }  // namespace
 

@@ -15,7 +15,7 @@ namespace moho::io {
 namespace {
 
 constexpr std::string_view end_of_header("\x0c\x0c\x04", 3);
-constexpr int most_rsf_axes = 9;
+constexpr int max_rsf_axes = 9;
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
@@ -136,7 +136,7 @@ std::vector<RsfAxis> find_axes(const std::string& file, const RsfHeader& header)
   }
   std::vector<RsfAxis> fastest_first;
   std::size_t kept = 1;
-  for (int k = 1; k <= most_rsf_axes; ++k) {
+  for (int k = 1; k <= max_rsf_axes; ++k) {
     const std::string number = std::to_string(k);
     RsfAxis axis;
     if (header.find("n" + number)) {
@@ -308,9 +308,9 @@ template <class T>
 void write_rsf(const std::filesystem::path& path, const Array<T>& array,
                const std::vector<RsfAxis>& axes, const RsfWriteOptions& options) {
   check_shape("write_rsf", array);
-  if (array.rank() > most_rsf_axes) {
+  if (array.rank() > max_rsf_axes) {
     throw InputError(concat("write_rsf: the array has ", array.rank(), " axes (allowed: at most ",
-                            most_rsf_axes, ")"));
+                            max_rsf_axes, ")"));
   }
   if (!axes.empty() && axes.size() != array.shape.size()) {
     throw InputError(concat("write_rsf: ", axes.size(), " axes are described and the array has ",

@@ -17,7 +17,7 @@ namespace moho::io {
 
 namespace {
 
-constexpr std::int64_t most_samples = 65535;
+constexpr std::int64_t max_samples = 65535;
 constexpr int ieee_big_endian =
     static_cast<int>(SEGY_IEEE_FLOAT_4_BYTE) | static_cast<int>(SEGY_MSB);
 
@@ -213,8 +213,8 @@ class SegyWriter {
 };
 
 void check_counts(std::int64_t traces, std::int64_t samples, const char* advice) {
-  if (samples < 1 || samples > most_samples) {
-    throw InputError(concat("SEG-Y: ", samples, " samples in a trace (allowed: 1 to ", most_samples,
+  if (samples < 1 || samples > max_samples) {
+    throw InputError(concat("SEG-Y: ", samples, " samples in a trace (allowed: 1 to ", max_samples,
                             "): ", advice));
   }
   if (traces > std::numeric_limits<std::int32_t>::max() - 1) {

@@ -38,8 +38,8 @@ class MpiCommunicator : public Communicator {
 
   int rank() const override { return m_rank; }
   int size() const override { return m_size; }
-  void together(const std::function<void()>& function) override {
-    mpi::together(m_communicator, function);
+  void collectively(const std::function<void()>& function) override {
+    mpi::collectively(m_communicator, function);
   }
   void broadcast(void* bytes, std::size_t count) override {
     mpi::broadcast(m_communicator, static_cast<char*>(bytes), static_cast<std::int64_t>(count));

@@ -134,13 +134,13 @@ class Outbox {
   // Begins to receive a message whose size has arrived. Returns false if no size has arrived.
   bool accept(bool wait) {
     MPI_Status status;
-    int there = 1;
+    int found = 1;
     if (wait) {
       check(MPI_Probe(MPI_ANY_SOURCE, size_tag, m_communicator, &status), "MPI_Probe");
     } else {
-      check(MPI_Iprobe(MPI_ANY_SOURCE, size_tag, m_communicator, &there, &status), "MPI_Iprobe");
+      check(MPI_Iprobe(MPI_ANY_SOURCE, size_tag, m_communicator, &found, &status), "MPI_Iprobe");
     }
-    if (there == 0) return false;
+    if (found == 0) return false;
     const int source = status.MPI_SOURCE;
     Message& message = m_incoming.emplace_back();
     check(MPI_Recv(&message.size, 1, MPI_INT64_T, source, size_tag, m_communicator,
@@ -173,10 +173,10 @@ void merge_to_root(MPI_Comm communicator, const Pack& pack, const Merge& merge, 
                    std::int64_t piece = default_piece) {
   constexpr int tag = 716;
   const int size = size_of(communicator);
-  const int place = (rank_in(communicator) - root + size) % size;
+  const int relative = (rank_in(communicator) - root + size) % size;
   for (int step = 1; step < size; step *= 2) {
-    if ((place & step) != 0) {
-      const int to = (place - step + root) % size;
+    if ((relative & step) != 0) {
+      const int to = (relative - step + root) % size;
       const std::string bytes = pack();
       const auto count = static_cast<std::int64_t>(bytes.size());
       check(MPI_Send(&count, 1, MPI_INT64_T, to, tag, communicator), "MPI_Send");
@@ -187,8 +187,8 @@ void merge_to_root(MPI_Comm communicator, const Pack& pack, const Merge& merge, 
       }
       return;
     }
-    if (place + step >= size) continue;
-    const int from = (place + step + root) % size;
+    if (relative + step >= size) continue;
+    const int from = (relative + step + root) % size;
     std::int64_t count = 0;
     check(MPI_Recv(&count, 1, MPI_INT64_T, from, tag, communicator, MPI_STATUS_IGNORE), "MPI_Recv");
     std::string bytes(static_cast<std::size_t>(count), '\0');

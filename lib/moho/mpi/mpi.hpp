@@ -283,7 +283,7 @@ inline std::vector<std::vector<char>> gather_bytes(MPI_Comm communicator,
 /// Error, with the same text. All ranks therefore end, and one of them can print the reason. The
 /// function must not call MPI after an operation that may fail.
 template <class Function>
-void together(MPI_Comm communicator, const Function& function) {
+void collectively(MPI_Comm communicator, const Function& function) {
   RankError error;
   bool failed = false;
   try {

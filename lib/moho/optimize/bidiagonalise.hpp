@@ -137,14 +137,14 @@ struct SubtractRow {
 template <class Memory>
 class Basis {
  public:
-  Basis(const Instance<Memory>& exec, std::int64_t most, std::int64_t length)
-      : m_rows(allocate<Rows<Memory>>(exec, "moho::optimize::basis", most, length)),
+  Basis(const Instance<Memory>& exec, std::int64_t max, std::int64_t length)
+      : m_rows(allocate<Rows<Memory>>(exec, "moho::optimize::basis", max, length)),
         m_length(length),
         m_parts(std::max<std::int64_t>(1, (length + size - 1) / size)) {
     m_sums = allocate<DoubleVector<Memory>>(exec, "moho::optimize::sums",
-                                            std::max<std::int64_t>(most, 1) * m_parts);
+                                            std::max<std::int64_t>(max, 1) * m_parts);
     m_totals = allocate<DoubleVector<Memory>>(exec, "moho::optimize::totals",
-                                              std::max<std::int64_t>(most, 1));
+                                              std::max<std::int64_t>(max, 1));
   }
   /// Removes the vectors of the set from a vector, twice; on hosts once where it hardly changes.
   void remove_from(const Instance<Memory>& exec, const DoubleVector<Memory>& x) const {
@@ -229,10 +229,10 @@ Krylov<Memory> bidiagonalise(const Instance<Memory>& exec, const Operator& op,
                              const DoubleVector<Memory>& b,
                              const BidiagonaliseOptions& options = {}) {
   const std::int64_t rows = op.rows(), columns = op.columns();
-  const std::int64_t most =
+  const std::int64_t max =
       std::max<std::int64_t>(1, std::min<std::int64_t>({options.steps, rows, columns}));
   const bool both = rows < columns;
-  detail::Basis<Memory> left(exec, both ? most + 1 : 1, rows), right(exec, most, columns);
+  detail::Basis<Memory> left(exec, both ? max + 1 : 1, rows), right(exec, max, columns);
   const auto u = allocate<DoubleVector<Memory>>(exec, "moho::optimize::u", rows);
   const auto v = allocate<DoubleVector<Memory>>(exec, "moho::optimize::v", columns);
   const double start = left.norm(exec, b);
@@ -241,7 +241,7 @@ Krylov<Memory> bidiagonalise(const Instance<Memory>& exec, const Operator& op,
     left.append(exec, b, 1.0 / start);
     op.transpose(exec, left.last(), v);
     double first = 0.0, before = start;
-    while (right.count() < most) {
+    while (right.count() < max) {
       right.remove_from(exec, v);
       const double a = right.norm(exec, v);
       if (!(a > 0.0) || (!alpha.empty() && a * before < options.tolerance * first)) break;

@@ -131,7 +131,7 @@ class Minimiser {
   }
   // Steps along the projected gradient, until they hardly gain any more.
   void descend() {
-    double most = 0.0;
+    double max = 0.0;
     for (int turn = 0; turn < 10 && m_products < m_options.products; ++turn) {
       Vector r = residual();
       for (std::size_t i = 0; i < m_x.size(); ++i) {
@@ -147,8 +147,8 @@ class Minimiser {
       add(p, -1.0, m_x);
       const double before = m_value;
       along(p);
-      most = std::max(most, before - m_value);
-      if (!(before - m_value > 0.25 * most)) return;
+      max = std::max(max, before - m_value);
+      if (!(before - m_value > 0.25 * max)) return;
     }
   }
   // Moves to the minimum along p, at most by p.

@@ -225,8 +225,8 @@ void Cgls<T, Memory>::tell_transposed(const InstanceOf<Memory>& exec, const Cons
     throw InputError("gradient: it is not finite (allowed: finite numbers)");
   }
   if (!m_begun) m_first = m_gamma;
-  const double least = m_options.gradient * m_options.gradient * m_first;
-  if (m_gamma <= least) {
+  const double min = m_options.gradient * m_options.gradient * m_first;
+  if (m_gamma <= min) {
     stop(LinearStop::gradient);
   } else if (m_options.iterations > 0 && m_iterations >= m_options.iterations) {
     stop(LinearStop::iterations);

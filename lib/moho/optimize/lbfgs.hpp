@@ -117,11 +117,11 @@ class Lbfgs {
   /// Returns the current trial step or the last step.
   double step() const { return m_state.step; }
   /// Returns how often the stored pairs were dropped because they gave no acceptable step.
-  std::int64_t drops() const { return m_state.drops; }
+  std::int64_t memory_resets() const { return m_state.memory_resets; }
   /// Returns the number of unknowns.
   std::int64_t count() const { return static_cast<std::int64_t>(m_x.extent(0)); }
   /// Returns the reason for the stop.
-  Stop reason() const { return m_state.stop; }
+  StopReason reason() const { return m_state.stop; }
   /// Returns the reason for the stop as a text with numbers.
   std::string message() const { return detail::stop_message(m_state, m_options); }
   /// Returns the options of the constructor, with the changes by extend().
@@ -149,7 +149,7 @@ class Lbfgs {
   void begin(const Instance<Memory>& exec);
   void descend(const Instance<Memory>& exec);
   void apply_memory(const Instance<Memory>& exec, const unsigned char* free);
-  void stop(const Instance<Memory>& exec, Stop reason);
+  void stop(const Instance<Memory>& exec, StopReason reason);
   // Calls visit(vector) for all vectors of the state.
   template <class Self, class Visit>
   static void visit_vectors(Self& self, const Visit& visit);
@@ -277,7 +277,7 @@ void Lbfgs<T, Memory>::restart(const InstanceOf<Memory>& exec) {
   m_state.moved = 0;
   m_state.rises = 0;
   m_state.phase = detail::Phase::start;
-  m_state.stop = Stop::none;
+  m_state.stop = StopReason::none;
   copy(Instance<Memory>(exec), m_point, m_x);
   exec.fence();
 }
@@ -337,7 +337,7 @@ void Lbfgs<T, Memory>::tell(const InstanceOf<Memory>& exec, double f, const Cons
     return;
   }
   ++m_state.evaluations;
-  const double told = m_search.step();
+  const double evaluated_step = m_search.step();
   const double slope = finite
                            ? reduce_blocks("moho::optimize::slope", instance, m_count,
                                            detail::Dot<T>{{}, gradient.data(), m_d.data(), nullptr})
@@ -345,7 +345,7 @@ void Lbfgs<T, Memory>::tell(const InstanceOf<Memory>& exec, double f, const Cons
                            : std::nan("");
   const LineSearch::Outcome outcome = m_search.tell(finite ? f : std::nan(""), slope);
   if (m_trial_gradient.size() == 0) m_trial_gradient = vector(instance, "moho::optimize::trial");
-  if (finite && m_search.best() == told) {
+  if (finite && m_search.best() == evaluated_step) {
     take_gradient(instance, gradient, m_trial_gradient);
     m_state.has_trial = true;
   }
@@ -362,13 +362,13 @@ void Lbfgs<T, Memory>::tell(const InstanceOf<Memory>& exec, double f, const Cons
     take_step(instance, m_search.best());
     move(instance, m_trial_gradient, m_search.best_value());
   } else if (enough) {
-    stop(instance, Stop::evaluations);
+    stop(instance, StopReason::evaluations);
   } else if (m_state.pairs > 0) {
     m_state.pairs = 0;
-    ++m_state.drops;
+    ++m_state.memory_resets;
     begin(instance);
   } else {
-    stop(instance, Stop::search);
+    stop(instance, StopReason::search);
   }
 }
 
@@ -404,7 +404,7 @@ void Lbfgs<T, Memory>::move(const Instance<Memory>& exec, const Vector& gradient
 }
 
 template <class T, class Memory>
-void Lbfgs<T, Memory>::stop(const Instance<Memory>& exec, Stop reason) {
+void Lbfgs<T, Memory>::stop(const Instance<Memory>& exec, StopReason reason) {
   m_state.phase = detail::Phase::stopped;
   m_state.stop = reason;
   copy(exec, m_point, m_x);
@@ -423,21 +423,21 @@ void Lbfgs<T, Memory>::begin(const Instance<Memory>& exec) {
   const double size = std::max(1.0, std::sqrt(sums.point));
   const double fall = m_state.before - m_state.f;
   if (m_state.gradient <= m_options.gradient * size || m_state.gradient == 0.0) {
-    return stop(exec, Stop::gradient);
+    return stop(exec, StopReason::gradient);
   }
   if (m_options.ratio > 0.0 && m_state.f <= m_options.ratio * m_state.first) {
-    return stop(exec, Stop::ratio);
+    return stop(exec, StopReason::ratio);
   }
   if (m_options.decrease > 0.0 && m_state.moved != 0 && fall >= 0.0 &&
       fall <= m_options.decrease * std::max(std::fabs(m_state.before), std::fabs(m_state.f))) {
-    return stop(exec, Stop::decrease);
+    return stop(exec, StopReason::decrease);
   }
-  if (m_state.rises >= 10) return stop(exec, Stop::noise);
+  if (m_state.rises >= 10) return stop(exec, StopReason::noise);
   if (m_options.iterations > 0 && m_state.iterations >= m_options.iterations) {
-    return stop(exec, Stop::iterations);
+    return stop(exec, StopReason::iterations);
   }
   if (m_options.evaluations > 0 && m_state.evaluations >= m_options.evaluations) {
-    return stop(exec, Stop::evaluations);
+    return stop(exec, StopReason::evaluations);
   }
   descend(exec);
 }
@@ -513,18 +513,18 @@ void Lbfgs<T, Memory>::descend(const Instance<Memory>& exec) {
     }
     m_state.largest = sums.largest;
     if (sums.slope < 0.0 && std::isfinite(sums.slope)) {
-      double greatest = bounded() ? std::max(1.0, sums.farthest) : 1e10;
+      double max = bounded() ? std::max(1.0, sums.farthest) : 1e10;
       if (m_options.largest_change > 0.0) {
-        greatest = std::clamp(m_options.largest_change / sums.largest, 1.0, greatest);
+        max = std::clamp(m_options.largest_change / sums.largest, 1.0, max);
       }
-      m_search = LineSearch(m_options.search, m_state.f, sums.slope, 1.0, std::min(greatest, 1e10));
+      m_search = LineSearch(m_options.search, m_state.f, sums.slope, 1.0, std::min(max, 1e10));
       m_state.has_trial = false;
       take_step(exec, 1.0);
       return;
     }
-    if (m_state.pairs == 0) return stop(exec, Stop::direction);
+    if (m_state.pairs == 0) return stop(exec, StopReason::direction);
     m_state.pairs = 0;
-    ++m_state.drops;
+    ++m_state.memory_resets;
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace moho::optimize {
 
-const char* to_string(Stop stop) {
+const char* to_string(StopReason stop) {
   constexpr const char* names[] = {"none",        "gradient",  "ratio", "decrease", "iterations",
                                    "evaluations", "direction", "noise", "search"};
   return names[static_cast<int>(stop)];
@@ -46,26 +46,26 @@ std::string stop_message(const LbfgsState& state, const LbfgsOptions& options) {
   const std::string so_far = concat(" after ", text::counted(state.iterations, "iteration"),
                                     " and ", text::counted(state.evaluations, "evaluation"));
   switch (state.stop) {
-    case Stop::none:
+    case StopReason::none:
       return "it has not stopped";
-    case Stop::gradient:
+    case StopReason::gradient:
       return concat(state.gradient == 0.0 ? "the gradient is zero"
                                           : concat("the gradient is small (", state.gradient, ")"),
                     so_far);
-    case Stop::ratio:
+    case StopReason::ratio:
       return concat("f is ", state.f / state.first, " of the first one (", options.ratio,
                     " was asked for)", so_far);
-    case Stop::decrease:
+    case StopReason::decrease:
       return concat("the last iteration lowered f by ",
                     (state.before - state.f) / std::fabs(state.before), " of it (",
                     options.decrease, " was asked for)", so_far);
-    case Stop::iterations:
+    case StopReason::iterations:
       return concat("as many iterations as were allowed,", so_far);
-    case Stop::evaluations:
+    case StopReason::evaluations:
       return concat("as many evaluations as were allowed,", so_far);
-    case Stop::direction:
+    case StopReason::direction:
       return concat("f does not fall along its gradient: they do not belong together,", so_far);
-    case Stop::noise:
+    case StopReason::noise:
       return concat("f rises where its slopes say that it falls: the rest is noise,", so_far);
     default:
       return concat(

@@ -19,7 +19,7 @@ enum class Want {
 };
 
 /// Stopping reason of a search.
-enum class Stop {
+enum class StopReason {
   none,         ///< not stopped
   gradient,     ///< gradient below the tolerance
   ratio,        ///< f below the requested part of its first value
@@ -32,7 +32,7 @@ enum class Stop {
 };
 
 /// Returns the name of a reason: "gradient", "iterations", ...
-const char* to_string(Stop stop);
+const char* to_string(StopReason stop);
 
 /// Options of an Lbfgs.
 struct LbfgsOptions {
@@ -60,13 +60,13 @@ enum class Phase : int { start, search, stopped };
 /// Complete state of a search except for its vectors.
 struct LbfgsState {
   Phase phase = Phase::start;
-  Stop stop = Stop::none;
+  StopReason stop = StopReason::none;
   int pairs = 0;      ///< number of stored pairs
   int used = 0;       ///< pairs used for the current direction
   int newest = -1;    ///< slot of the newest pair
   int moved = 0;      ///< 1 after an iteration since the start
   int has_trial = 0;  ///< 1 if the gradient of the best step of this line search is stored
-  std::int64_t iterations = 0, evaluations = 0, drops = 0;
+  std::int64_t iterations = 0, evaluations = 0, memory_resets = 0;
   std::int64_t rises = 0;  ///< steps accepted by their derivatives that raised f
   std::int64_t held = 0;   ///< number of fixed unknowns
   double f = 0.0, first = 0.0, before = 0.0;

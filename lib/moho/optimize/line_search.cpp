@@ -27,16 +27,16 @@ double cubic_part(double step_from, double f_from, double slope_from, double ste
 }  // namespace
 
 LineSearch::LineSearch(const LineSearchOptions& options, double f, double slope, double first,
-                       double greatest)
+                       double max)
     : m_options(options),
       m_f0(f),
       m_slope0(slope),
       m_step(first),
-      m_least(0.0),
-      m_greatest(5.0 * first),
-      m_limit(greatest),
-      m_width(greatest),
-      m_width_before(2.0 * greatest),
+      m_min(0.0),
+      m_max(5.0 * first),
+      m_limit(max),
+      m_width(max),
+      m_width_before(2.0 * max),
       m_x{0.0, f, slope, f},
       m_y{0.0, f, slope, f} {}
 
@@ -73,17 +73,17 @@ void LineSearch::update(Trial& x, Trial& y, Trial trial) {
     if (part < 0.0 && minimum) {
       cubic = trial.step + part * (x.step - trial.step);
     } else {
-      cubic = trial.step > x.step ? m_greatest : m_least;
+      cubic = trial.step > x.step ? m_max : m_min;
     }
     const double secant =
         trial.step + trial.derivative / (trial.derivative - x.derivative) * (x.step - trial.step);
     const bool cubic_is_nearer = std::fabs(cubic - trial.step) < std::fabs(secant - trial.step);
     if (m_bracketed) {
       next = cubic_is_nearer ? cubic : secant;
-      const double most = trial.step + 0.66 * (y.step - trial.step);
-      next = trial.step > x.step ? std::min(next, most) : std::max(next, most);
+      const double max = trial.step + 0.66 * (y.step - trial.step);
+      next = trial.step > x.step ? std::min(next, max) : std::max(next, max);
     } else {
-      next = std::clamp(cubic_is_nearer ? secant : cubic, m_least, m_greatest);
+      next = std::clamp(cubic_is_nearer ? secant : cubic, m_min, m_max);
     }
   } else if (m_bracketed) {
     // lower value, derivative of at least the same magnitude
@@ -91,7 +91,7 @@ void LineSearch::update(Trial& x, Trial& y, Trial trial) {
                                    false, minimum);
     next = trial.step + part * (y.step - trial.step);
   } else {
-    next = trial.step > x.step ? m_greatest : m_least;
+    next = trial.step > x.step ? m_max : m_min;
   }
   if (trial.f > x.f) {
     y = trial;
@@ -107,7 +107,7 @@ LineSearch::Outcome LineSearch::tell(double given, double slope) {
   if (!std::isfinite(given) || !std::isfinite(slope)) {
     // the function is not finite here: an upper limit of all steps
     m_limit = m_step;
-    m_greatest = std::min(m_greatest, m_step);
+    m_max = std::min(m_max, m_step);
     m_step = m_x.step + 0.1 * (m_step - m_x.step);
     return m_evaluations < m_options.evaluations ? Outcome::evaluate : Outcome::best;
   }
@@ -128,7 +128,7 @@ LineSearch::Outcome LineSearch::tell(double given, double slope) {
     m_x = trial;
     return Outcome::accepted;
   }
-  const bool outside = m_bracketed && (m_step <= m_least || m_step >= m_greatest);
+  const bool outside = m_bracketed && (m_step <= m_min || m_step >= m_max);
   if (!m_second_stage && f <= m_x.f && f > highest) {
     // on f minus the line of sufficient decrease
     const auto lowered = [&](Trial t) {
@@ -150,16 +150,16 @@ LineSearch::Outcome LineSearch::tell(double given, double slope) {
     }
     m_width_before = m_width;
     m_width = std::fabs(m_y.step - m_x.step);
-    m_least = std::min(m_x.step, m_y.step);
-    m_greatest = std::max(m_x.step, m_y.step);
+    m_min = std::min(m_x.step, m_y.step);
+    m_max = std::max(m_x.step, m_y.step);
   } else {
-    m_least = m_step + 1.1 * (m_step - m_x.step);
-    m_greatest = m_step + 4.0 * (m_step - m_x.step);
+    m_min = m_step + 1.1 * (m_step - m_x.step);
+    m_max = m_step + 4.0 * (m_step - m_x.step);
   }
   const bool capped = m_step >= m_limit && trial.step >= m_limit;
   m_step = std::clamp(m_step, 0.0, m_limit);
-  const bool narrow = m_bracketed && (m_step <= m_least || m_step >= m_greatest ||
-                                      m_greatest - m_least <= m_options.interval * m_greatest);
+  const bool narrow = m_bracketed && (m_step <= m_min || m_step >= m_max ||
+                                      m_max - m_min <= m_options.interval * m_max);
   if (outside || narrow || capped || m_evaluations >= m_options.evaluations ||
       m_step == trial.step) {
     return Outcome::best;

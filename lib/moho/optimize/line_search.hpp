@@ -37,9 +37,8 @@ class LineSearch {
   /// \param options tolerances
   /// \param f,slope value and directional derivative at 0; the derivative is negative
   /// \param first first trial step, positive
-  /// \param greatest largest allowed step, at least `first`
-  LineSearch(const LineSearchOptions& options, double f, double slope, double first,
-             double greatest);
+  /// \param max largest allowed step, at least `first`
+  LineSearch(const LineSearchOptions& options, double f, double slope, double first, double max);
   /// Returns the step to be evaluated, or the accepted one.
   double step() const { return m_step; }
   /// Returns the best step so far, initially 0.
@@ -60,8 +59,8 @@ class LineSearch {
 
   LineSearchOptions m_options;
   double m_f0 = 0.0, m_slope0 = 0.0;
-  double m_step = 0.0, m_least = 0.0, m_greatest = 0.0;  // bounds of the next step
-  double m_limit = 0.0;                                  // upper limit of all steps
+  double m_step = 0.0, m_min = 0.0, m_max = 0.0;  // bounds of the next step
+  double m_limit = 0.0;                           // upper limit of all steps
   double m_width = 0.0, m_width_before = 0.0;
   Trial m_x{}, m_y{};  // the best step, and the other end of the interval
   bool m_bracketed = false, m_second_stage = false;

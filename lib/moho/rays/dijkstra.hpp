@@ -33,8 +33,8 @@ class Dijkstra {
                                  std::size_t others);
   /// Returns the bytes of a search: its heap, as many entries as half of the vertices, and marks.
   static std::size_t search_bytes(const GridGraph<T, Dim, Kokkos::HostSpace>& graph) {
-    const auto places = static_cast<std::size_t>(graph.data().grid.size);
-    return places + places / 2 * sizeof(std::pair<T, std::int64_t>);
+    const auto padded_size = static_cast<std::size_t>(graph.data().grid.size);
+    return padded_size + padded_size / 2 * sizeof(std::pair<T, std::int64_t>);
   }
 
   /// Computes traveltimes and predecessors on the padded grid from vertices with initial times.
@@ -46,10 +46,10 @@ class Dijkstra {
              std::int64_t& relaxations) const;
 
  private:
-  T weight(int k, std::int64_t place) const;
-  /// Calls visit(place, count) for runs of at most `most` contiguous vertices.
+  T weight(int k, std::int64_t index) const;
+  /// Calls visit(place, count) for runs of at most `max` contiguous vertices.
   template <class Visit>
-  void for_each_run(std::int64_t most, Visit&& visit) const;
+  void for_each_run(std::int64_t max, Visit&& visit) const;
 
   const GridGraph<T, Dim, Kokkos::HostSpace>& m_graph;
   const detail::GraphData<T, Dim, Kokkos::HostSpace>& m_data;
@@ -78,10 +78,10 @@ Dijkstra<T, Dim>::Dijkstra(const GridGraph<T, Dim, Kokkos::HostSpace>& graph, st
   if (!m_table) return;
   m_weights.resize(size);
   // a few vertices per run: the graph's table is contiguous by edge, this one by vertex
-  for_each_run(16, [&](std::int64_t place, int count) {
+  for_each_run(16, [&](std::int64_t index, int count) {
     for (int k = 0; k < m_directions; ++k) {
       for (int i = 0; i < count; ++i) {
-        m_weights[static_cast<std::size_t>(place + i) * m_directions + k] = weight(k, place + i);
+        m_weights[static_cast<std::size_t>(index + i) * m_directions + k] = weight(k, index + i);
       }
     }
   });
@@ -97,22 +97,22 @@ void Dijkstra<T, Dim>::solve(T* times, std::int16_t* predecessors,
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue(std::greater<Entry>(),
                                                                             std::move(storage));
   std::vector<unsigned char> dummy(static_cast<std::size_t>(m_data.grid.size), 1);
-  for_each_run(m_data.grid.extents[Dim - 1], [&](std::int64_t place, int count) {
-    std::fill_n(dummy.begin() + place, count, static_cast<unsigned char>(0));
+  for_each_run(m_data.grid.extents[Dim - 1], [&](std::int64_t index, int count) {
+    std::fill_n(dummy.begin() + index, count, static_cast<unsigned char>(0));
   });
   for (const std::int64_t seed : seeds) queue.emplace(times[seed], seed);
   const int half = m_data.half;
   while (!queue.empty()) {
-    const auto [time, place] = queue.top();
+    const auto [time, index] = queue.top();
     queue.pop();
-    if (time > times[place]) continue;
+    if (time > times[index]) continue;
     const T* const weights =
-        m_table ? &m_weights[static_cast<std::size_t>(place) * m_directions] : nullptr;
+        m_table ? &m_weights[static_cast<std::size_t>(index) * m_directions] : nullptr;
     relaxations += m_directions;
     for (int k = 0; k < m_directions; ++k) {
-      const std::int64_t other = place + m_offsets[k];
+      const std::int64_t other = index + m_offsets[k];
       if (times[other] <= time || dummy[static_cast<std::size_t>(other)]) continue;
-      const T candidate = time + (weights ? weights[k] : weight(k, place));
+      const T candidate = time + (weights ? weights[k] : weight(k, index));
       if (candidate < times[other]) {
         times[other] = candidate;
         predecessors[other] = static_cast<std::int16_t>(k < half ? k + half : k - half);
@@ -123,23 +123,23 @@ void Dijkstra<T, Dim>::solve(T* times, std::int16_t* predecessors,
 }
 
 template <class T, int Dim>
-inline T Dijkstra<T, Dim>::weight(int k, std::int64_t place) const {
+inline T Dijkstra<T, Dim>::weight(int k, std::int64_t index) const {
   const int half = m_data.half;
   const int e = k < half ? k : k - half;
-  const std::int64_t start = k < half ? place : place - m_data.offset(e);
+  const std::int64_t start = k < half ? index : index - m_data.offset(e);
   if (m_graph.storage() == WeightStorage::stored) return m_data.table(e, start);
   return detail::ComputedWeights<T, Dim, Kokkos::HostSpace>{m_data}(e, start);
 }
 
 template <class T, int Dim>
 template <class Visit>
-inline void Dijkstra<T, Dim>::for_each_run(std::int64_t most, Visit&& visit) const {
+inline void Dijkstra<T, Dim>::for_each_run(std::int64_t max, Visit&& visit) const {
   const std::int64_t nodes = m_graph.grid().size();
   const std::int64_t width = m_data.grid.extents[Dim - 1];
   for (std::int64_t row = 0; row < nodes; row += width) {
-    const std::int64_t place = m_data.grid.at(m_graph.grid().node(row));
-    for (std::int64_t i = 0; i < width; i += most) {
-      visit(place + i, static_cast<int>(std::min(most, width - i)));
+    const std::int64_t index = m_data.grid.at(m_graph.grid().node(row));
+    for (std::int64_t i = 0; i < width; i += max) {
+      visit(index + i, static_cast<int>(std::min(max, width - i)));
     }
   }
 }

@@ -79,7 +79,7 @@ class GridGraph {
   /// Returns the bytes available to a solver for traveltimes.
   std::size_t solver_budget() const { return m_solver_budget; }
   /// Returns the bytes that one source needs without a weight table, with the slowness.
-  std::size_t least_bytes() const { return m_least_bytes; }
+  std::size_t min_bytes() const { return m_min_bytes; }
   /// Returns the half star, in the order of the edges.
   const std::vector<std::array<int, Dim>>& star() const { return m_star; }
   /// Returns the offset of the neighbour in a direction. Predecessors are stored as directions: the
@@ -119,7 +119,7 @@ class GridGraph {
   std::size_t m_weight_bytes = 0;
   std::int64_t m_fragments = 0;
   std::size_t m_solver_budget = 0;
-  std::size_t m_least_bytes = 0;
+  std::size_t m_min_bytes = 0;
   double m_weight_seconds = 0.0;
 };
 
@@ -201,7 +201,7 @@ void GridGraph<T, Dim, Memory>::choose_storage(const Instance<Memory>& exec) {
   const std::size_t medium = vertices * sizeof(T);
   const auto nodes = static_cast<std::size_t>(m_data.grid.template nodes<Memory>());
   const std::size_t one_source = vertices * sizeof(T) + nodes * (sizeof(T) + 2);
-  m_least_bytes = medium + one_source;
+  m_min_bytes = medium + one_source;
   const std::string whose = given ? "the memory budget of " : "the free memory of ";
   if (medium + one_source > budget) {
     throw MemoryError(concat("memory: a model of ", shape_string(m_grid), " nodes needs ",
@@ -273,21 +273,21 @@ bool GridGraph<T, Dim, Memory>::choose_fragments(const Instance<Memory>& exec, s
   const std::size_t list = tiles * sizeof(std::int64_t);
   const int threads = is_host_memory<Memory> ? 1 : tile_volume<Memory, Dim>();
   const auto teams = static_cast<std::size_t>(std::max(1, exec.concurrency() / threads));
-  const std::size_t least = std::min(tiles, 2 * std::max<std::size_t>(teams, 4));
+  const std::size_t min = std::min(tiles, 2 * std::max<std::size_t>(teams, 4));
   const std::size_t room = budget > others + list ? budget - others - list : 0;
-  const bool asked = m_options.storage == WeightStorage::fragments;
-  if (room / block < least) {
-    if (!asked) return false;
-    throw MemoryError(concat("memory: ", least, " fragments of the table of edge weights need ",
-                             format_bytes(static_cast<double>(least * block)), " beside ",
+  const bool requested = m_options.storage == WeightStorage::fragments;
+  if (room / block < min) {
+    if (!requested) return false;
+    throw MemoryError(concat("memory: ", min, " fragments of the table of edge weights need ",
+                             format_bytes(static_cast<double>(min * block)), " beside ",
                              format_bytes(static_cast<double>(others + list)), " (the budget of ",
                              format_bytes(static_cast<double>(budget)),
                              " is less): allow at least ",
-                             format_bytes(static_cast<double>(others + list + least * block)),
+                             format_bytes(static_cast<double>(others + list + min * block)),
                              ", let weights be computed on the fly, or lower the radius"));
   }
   std::size_t count = room / block;
-  if (m_options.sources > 1) count = std::max(least, count / 2);
+  if (m_options.sources > 1) count = std::max(min, count / 2);
   m_fragments = static_cast<std::int64_t>(std::min(count, tiles));
   m_storage = WeightStorage::fragments;
   m_weight_bytes = static_cast<std::size_t>(m_fragments) * block + list;
@@ -322,14 +322,14 @@ void GridGraph<T, Dim, Memory>::make_star(const Instance<Memory>& exec) {
   std::vector<int> first{0};
   std::vector<int> steps;
   for (std::size_t e = 0; e < m_star.size(); ++e) {
-    std::int64_t place = 0;
+    std::int64_t index = 0;
     double square = 0.0;
     for (int d = 0; d < Dim; ++d) {
-      place += m_star[e][d] * m_data.grid.strides[d];
+      index += m_star[e][d] * m_data.grid.strides[d];
       square += std::pow(m_star[e][d] * m_grid.spacing[d], 2);
       steps.push_back(m_star[e][d]);
     }
-    offsets.push_back(place);
+    offsets.push_back(index);
     lengths.push_back(std::sqrt(square));
     m_stencils.push_back(detail::edge_stencil<Dim>(m_star[e], lengths.back()));
     first.push_back(first.back() + static_cast<int>(m_stencils.back().nodes.size()));
@@ -415,9 +415,9 @@ Kokkos::View<detail::StencilTerm<T>*, Memory> GridGraph<T, Dim, Memory>::upload_
   std::vector<detail::StencilTerm<T>> terms;
   for (const auto& stencil : m_stencils) {
     for (std::size_t k = 0; k < stencil.nodes.size(); ++k) {
-      std::int64_t place = 0;
-      for (int d = 0; d < Dim; ++d) place += stencil.nodes[k][d] * strides[d];
-      terms.push_back({static_cast<int>(place), static_cast<T>(stencil.coefficients[k])});
+      std::int64_t index = 0;
+      for (int d = 0; d < Dim; ++d) index += stencil.nodes[k][d] * strides[d];
+      terms.push_back({static_cast<int>(index), static_cast<T>(stencil.coefficients[k])});
     }
   }
   return upload(exec, terms, "moho::rays::terms");

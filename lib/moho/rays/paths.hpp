@@ -104,21 +104,21 @@ struct FollowRay {
         snap<Dim>(grid, get_point<Dim, Memory>(sources, source));
     const Kokkos::Array<double, Dim> to =
         snap<Dim>(grid, get_point<Dim, Memory>(receivers, receiver));
-    std::int64_t place = first(ray + 1);  // backwards from the receiver
+    std::int64_t index = first(ray + 1);  // backwards from the receiver
     if (last_vertex(ray) == -1) {
-      put_point(--place, position(to));
-      put_point(--place, position(from));
+      put_point(--index, position(to));
+      put_point(--index, position(from));
       return;
     }
     const std::int16_t* const predecessor = predecessors + source * grid.size();
     std::int64_t at = last_vertex(ray);
-    if (!at_node(to, at)) put_point(--place, position(to));
-    put_point(--place, grid.position(grid.node(at)));
+    if (!at_node(to, at)) put_point(--index, position(to));
+    put_point(--index, grid.position(grid.node(at)));
     while (predecessor[at] >= 0) {
       at = at_predecessor(at, predecessor[at]);
-      put_point(--place, grid.position(grid.node(at)));
+      put_point(--index, grid.position(grid.node(at)));
     }
-    if (!at_node(from, at)) put_point(--place, position(from));
+    if (!at_node(from, at)) put_point(--index, position(from));
   }
 
  private:
@@ -129,12 +129,13 @@ struct FollowRay {
                                                      const Kokkos::Array<double, Dim>& to,
                                                      double& best) const {
     const NodeBox<Dim> box(to, graph.radius, grid.extents);
-    const double least = least_slowness(box);
+    const double min = min_slowness(box);
     double limit = infinity<double>();
     std::int64_t earliest = -1;
-    for (std::int64_t i = 0; i < box.size() && least > 0.0; ++i) {
+    for (std::int64_t i = 0; i < box.size() && min > 0.0; ++i) {
       const Index<Dim> node = box.node(i);
-      const double bound = static_cast<double>(time[grid.flat(node)]) + least * way(node, to);
+      const double bound =
+          static_cast<double>(time[grid.flat(node)]) + min * length_between(node, to);
       if (!(bound < limit)) continue;
       limit = bound;
       earliest = i;
@@ -144,7 +145,7 @@ struct FollowRay {
     for (std::int64_t i = 0; i < box.size(); ++i) {
       const Index<Dim> node = box.node(i);
       const double own = static_cast<double>(time[grid.flat(node)]);
-      if (!(own < best) || own + least * way(node, to) > limit) continue;
+      if (!(own < best) || own + min * length_between(node, to) > limit) continue;
       const double candidate = time_through(time, node, to);
       if (!(candidate < best)) continue;
       best = candidate;
@@ -162,18 +163,18 @@ struct FollowRay {
   }
   // Returns the least slowness of the nodes of a box, less a margin for rounding; 0 with weights
   // that are not linear between slownesses.
-  KOKKOS_INLINE_FUNCTION double least_slowness(const NodeBox<Dim>& box) const {
+  KOKKOS_INLINE_FUNCTION double min_slowness(const NodeBox<Dim>& box) const {
     if (graph.rule != WeightRule::slowness) return 0.0;
-    T least = infinity<T>();
+    T min = infinity<T>();
     for (std::int64_t i = 0; i < box.size(); ++i) {
       const T value = graph.medium(graph.grid.at(box.node(i)));
-      least = value < least ? value : least;
+      min = value < min ? value : min;
     }
-    return 0.9999 * static_cast<double>(least);
+    return 0.9999 * static_cast<double>(min);
   }
   // Returns the distance from a node to a position in index space, in the units of the grid.
-  KOKKOS_INLINE_FUNCTION double way(const Index<Dim>& node,
-                                    const Kokkos::Array<double, Dim>& to) const {
+  KOKKOS_INLINE_FUNCTION double length_between(const Index<Dim>& node,
+                                               const Kokkos::Array<double, Dim>& to) const {
     using std::sqrt;
     double square = 0.0;
     for (int d = 0; d < Dim; ++d) {

@@ -75,7 +75,7 @@ struct NodeBox {
 template <class T, int Dim>
 struct Seed {
   int source;                           ///< index within the batch
-  std::int64_t place;                   ///< index of the node in the padded grid
+  std::int64_t index;                   ///< index of the node in the padded grid
   Kokkos::Array<double, Dim> position;  ///< position of the source in index space
   T time;                               ///< seconds from the source to the node
 };
@@ -89,13 +89,13 @@ struct PlantSeeds {
   Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Seed<T, Dim> seed = seeds(i);
-    const Index<Dim> node = graph.grid.node(seed.place);
+    const Index<Dim> node = graph.grid.node(seed.index);
     Kokkos::Array<double, Dim> end;
     for (int d = 0; d < Dim; ++d) end[d] = static_cast<double>(node[d]);
     const T time =
         static_cast<T>(straight_time<T, Dim, Memory>(graph, spacing, seed.position, end));
     seeds(i).time = time;
-    times(seed.source, seed.place) = time;
+    times(seed.source, seed.index) = time;
   }
 };
 

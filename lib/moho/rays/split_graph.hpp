@@ -4,7 +4,8 @@
 /// \file
 /// \brief One model over several devices: slabs of tiles that exchange the rows beside their cuts.
 
-#include <moho/core/order.hpp>
+#include <moho/core/device_instances.hpp>
+#include <moho/core/event.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/text.hpp>
 #include <moho/core/wrap.hpp>
@@ -98,7 +99,7 @@ class SplitGraph {
     detail::TileSolver<T, Dim, Memory> solver;
     Kokkos::View<T*, Memory> from_above, from_below;
     bool active = false;  ///< had rounds since the last exchange
-    Mark<Memory> relaxed, copied;
+    Event<Memory> relaxed, copied;
     Kokkos::View<T*, Memory> times;
     Kokkos::View<std::int16_t*, Memory> predecessors;
   };
@@ -331,7 +332,7 @@ detail::SlabSide<T, Dim, Memory> SplitGraph<T, Dim, Memory>::side(
 
 template <class T, int Dim, class Memory>
 void SplitGraph<T, Dim, Memory>::exchange(std::vector<Run>& runs) const {
-  for (std::size_t s = 0; s < runs.size(); ++s) runs[s].relaxed.set(m_slabs[s].exec);
+  for (std::size_t s = 0; s < runs.size(); ++s) runs[s].relaxed.record(m_slabs[s].exec);
   const int radius = m_options.radius;
   for (std::size_t s = 0; s + 1 < runs.size(); ++s) {
     Run& upper = runs[s];
@@ -340,19 +341,19 @@ void SplitGraph<T, Dim, Memory>::exchange(std::vector<Run>& runs) const {
     const auto above = side(s, upper, upper.from_below);
     const auto below = side(s + 1, lower, lower.from_above);
     if (upper.active) {  // else its rows are those of the last exchange
-      upper.relaxed.hold(below.exec);
+      upper.relaxed.make_wait(below.exec);
       detail::exchange_rows(above, below, cut - radius, radius, true);
     }
     if (lower.active) {
-      lower.relaxed.hold(above.exec);
+      lower.relaxed.make_wait(above.exec);
       detail::exchange_rows(below, above, cut, radius, false);
     }
   }
   // rows are not changed while they are copied
-  for (std::size_t s = 0; s < runs.size(); ++s) runs[s].copied.set(m_slabs[s].exec);
+  for (std::size_t s = 0; s < runs.size(); ++s) runs[s].copied.record(m_slabs[s].exec);
   for (std::size_t s = 0; s + 1 < runs.size(); ++s) {
-    runs[s].copied.hold(m_slabs[s + 1].exec);
-    runs[s + 1].copied.hold(m_slabs[s].exec);
+    runs[s].copied.make_wait(m_slabs[s + 1].exec);
+    runs[s + 1].copied.make_wait(m_slabs[s].exec);
   }
 }
 

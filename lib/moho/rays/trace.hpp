@@ -71,8 +71,8 @@ struct CopyPredecessors {
   std::int16_t* out;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t source = i / grid.size();
-    const std::int64_t place = padded.at(grid.node(i % grid.size()));
-    out[i] = times(source, place) < infinity<T>() ? predecessors(source, place) : unreached;
+    const std::int64_t index = padded.at(grid.node(i % grid.size()));
+    out[i] = times(source, index) < infinity<T>() ? predecessors(source, index) : unreached;
   }
 };
 
@@ -88,9 +88,9 @@ struct FindPredecessors {
     const auto& graph = weights.graph;
     const std::int64_t nodes = graph.grid.template nodes<Memory>();
     const std::int64_t source = i / nodes;
-    const std::int64_t place =
+    const std::int64_t index =
         graph.grid.at(grid.node(graph.grid.first * graph.grid.plane() + i % nodes));
-    const T* const time = &times(source, place);
+    const T* const time = &times(source, index);
     const T own = *time;
     T best = infinity<T>();
     int direction = unreached;
@@ -98,7 +98,7 @@ struct FindPredecessors {
       const std::int64_t offset = graph.offset(e);
       const T forward = time[offset];
       if (forward < own) {
-        const T candidate = forward + weights(e, place);
+        const T candidate = forward + weights(e, index);
         if (candidate < best) {
           best = candidate;
           direction = e;
@@ -106,7 +106,7 @@ struct FindPredecessors {
       }
       const T backward = time[-offset];
       if (backward < own) {
-        const T candidate = backward + weights(e, place - offset);
+        const T candidate = backward + weights(e, index - offset);
         if (candidate < best) {
           best = candidate;
           direction = graph.half + e;
@@ -127,8 +127,8 @@ struct MarkSeeds {
   std::int16_t* out;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Seed<T, Dim> seed = seeds(i);
-    if (times(seed.source, seed.place) < seed.time) return;
-    const std::int64_t node = grid.flat(padded.node(seed.place)) - padded.first * padded.plane();
+    if (times(seed.source, seed.index) < seed.time) return;
+    const std::int64_t node = grid.flat(padded.node(seed.index)) - padded.first * padded.plane();
     out[seed.source * padded.template nodes<Memory>() + node] = from_source;
   }
 };
@@ -150,21 +150,21 @@ using PaddedPredecessors = Kokkos::View<std::int16_t**, Kokkos::LayoutRight, Mem
 /// Returns the bytes that a method needs per source, without the outputs.
 template <class T, int Dim, class Memory>
 std::size_t bytes_per_source(const GridGraph<T, Dim, Memory>& graph, Method method) {
-  const std::size_t places = static_cast<std::size_t>(graph.data().grid.size);
+  const std::size_t padded_size = static_cast<std::size_t>(graph.data().grid.size);
   const std::size_t tiles = static_cast<std::size_t>(graph.data().grid.tile_count());
   switch (method) {
     case Method::active_tiles:
-      return places * sizeof(T) + tiles * (4 * sizeof(int) + 2 * sizeof(T) + 1);
+      return padded_size * sizeof(T) + tiles * (4 * sizeof(int) + 2 * sizeof(T) + 1);
     case Method::relaxation:
-      return places * (2 * sizeof(T) + 2 * sizeof(std::int16_t));
+      return padded_size * (2 * sizeof(T) + 2 * sizeof(std::int16_t));
     case Method::push:
-      return places * (2 * sizeof(T) + sizeof(int));
+      return padded_size * (2 * sizeof(T) + sizeof(int));
     case Method::near_far:
-      return places * (2 * sizeof(T) + sizeof(int) + 4 * sizeof(std::int64_t));
+      return padded_size * (2 * sizeof(T) + sizeof(int) + 4 * sizeof(std::int64_t));
     case Method::dijkstra:
-      return places * (sizeof(T) + sizeof(std::int16_t));
+      return padded_size * (sizeof(T) + sizeof(std::int16_t));
   }
-  return places * sizeof(T);
+  return padded_size * sizeof(T);
 }
 
 /// Runs Dijkstra's algorithm for every source of a batch, one after the other.
@@ -181,7 +181,7 @@ PaddedPredecessors<Kokkos::HostSpace> solve_dijkstra(
       graph, batch.times.extent(0) * bytes_per_source(graph, Method::dijkstra));
   std::vector<std::vector<std::int64_t>> seeds(batch.times.extent(0));
   for (std::size_t i = 0; i < batch.seeds.extent(0); ++i) {
-    seeds[static_cast<std::size_t>(batch.seeds(i).source)].push_back(batch.seeds(i).place);
+    seeds[static_cast<std::size_t>(batch.seeds(i).source)].push_back(batch.seeds(i).index);
   }
   for (std::size_t s = 0; s < seeds.size(); ++s) {
     if (options.progress) {
@@ -224,9 +224,9 @@ std::size_t sources_per_batch(const Instance<Memory>& exec, const GridGraph<T, D
   // items of the work lists are counted with 32 bits
   const std::size_t items = static_cast<std::size_t>(
       options.method == Method::near_far ? graph.data().grid.size : graph.data().grid.tile_count());
-  const std::size_t most = (std::size_t(1) << 31) / (items + 1);
+  const std::size_t max = (std::size_t(1) << 31) / (items + 1);
   const std::size_t fits = room / each;
-  if (fits == 0 || most == 0) {
+  if (fits == 0 || max == 0) {
     throw MemoryError(concat("memory: one source needs ", format_bytes(static_cast<double>(each)),
                              " with the method ", to_string(options.method), " (",
                              format_bytes(static_cast<double>(room)), " of the ",
@@ -234,7 +234,7 @@ std::size_t sources_per_batch(const Instance<Memory>& exec, const GridGraph<T, D
                              " are left): raise the budget, compute weights on the fly, or use the "
                              "method active_tiles"));
   }
-  return std::min({sources, fits, most});
+  return std::min({sources, fits, max});
 }
 
 /// Starts the copy of a batch's traveltimes to the output, sources x nodes of the graph.

@@ -90,7 +90,7 @@ struct TraceSummary {
   std::int64_t groups = 1;       ///< calls of trace(), more than one if memory was short
   std::size_t budget = 0;        ///< bytes allowed in the space
   std::size_t field_bytes = 0;   ///< of velocity, traveltimes and predecessors in the space
-  std::size_t least_bytes = 0;   ///< of a source without a weight table; 0: unknown
+  std::size_t min_bytes = 0;     ///< of a source without a weight table; 0: unknown
   std::size_t solver_bytes = 0;  ///< largest allocation of the solver besides fields and weights
   int devices = 1;               ///< that took part
   int slabs = 1;                 ///< of the model

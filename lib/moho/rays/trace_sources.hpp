@@ -152,7 +152,7 @@ void SourceTracer<T, Dim, Memory>::describe_graph() {
   m_out.weight_bytes = graph.weight_bytes();
   m_out.fragments = graph.fragments();
   m_out.neighbours = graph.neighbours();
-  m_out.least_bytes = graph.least_bytes() + m_nodes * sizeof(std::int16_t);  // predecessors
+  m_out.min_bytes = graph.min_bytes() + m_nodes * sizeof(std::int16_t);  // predecessors
   TraceOptions options;
   options.method = m_job.method;
   const std::size_t batch =

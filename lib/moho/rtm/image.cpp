@@ -6,7 +6,7 @@
 namespace moho::rtm {
 
 std::vector<double> angle_gather(const std::vector<double>& gather, std::int64_t offsets,
-                                 std::int64_t depths, double apart, double spacing,
+                                 std::int64_t depths, double offset_step, double spacing,
                                  const std::vector<double>& angles) {
   if (offsets < 1 || offsets % 2 == 0 || depths < 1 ||
       gather.size() != static_cast<std::size_t>(offsets * depths)) {
@@ -15,16 +15,17 @@ std::vector<double> angle_gather(const std::vector<double>& gather, std::int64_t
                             " values (allowed: an odd number of half offsets around zero, and "
                             "as many values)"));
   }
-  if (!(apart > 0.0) || !(spacing > 0.0)) {
-    throw InputError(concat("gather: half offsets are ", apart, " m apart and depths ", spacing,
-                            " m (allowed: positive numbers)"));
+  if (!(offset_step > 0.0) || !(spacing > 0.0)) {
+    throw InputError(concat("gather: half offsets are ", offset_step, " m apart and depths ",
+                            spacing, " m (allowed: positive numbers)"));
   }
   std::vector<double> result(angles.size() * static_cast<std::size_t>(depths), 0.0);
   for (std::size_t a = 0; a < angles.size(); ++a) {
     if (!(std::fabs(angles[a]) <= 89.0)) {
       throw InputError(concat("angle ", angles[a], " degrees (allowed: -89 to 89)"));
     }
-    const double slope = std::tan(angles[a] * 3.14159265358979323846 / 180.0) * apart / spacing;
+    const double slope =
+        std::tan(angles[a] * 3.14159265358979323846 / 180.0) * offset_step / spacing;
     for (std::int64_t h = 0; h < offsets; ++h) {
       const double shift = slope * static_cast<double>(h - offsets / 2);
       const double below = std::floor(shift);
@@ -44,7 +45,7 @@ std::vector<double> angle_gather(const std::vector<double>& gather, std::int64_t
 }
 
 std::vector<double> angle_gathers(const std::vector<double>& gathers, std::int64_t columns,
-                                  std::int64_t offsets, std::int64_t depths, double apart,
+                                  std::int64_t offsets, std::int64_t depths, double offset_step,
                                   double spacing, const std::vector<double>& angles) {
   const std::int64_t size = offsets * depths;
   if (static_cast<std::int64_t>(gathers.size()) != columns * size) {
@@ -55,7 +56,7 @@ std::vector<double> angle_gathers(const std::vector<double>& gathers, std::int64
   for (std::int64_t c = 0; c < columns; ++c) {
     const auto begin = gathers.begin() + static_cast<std::ptrdiff_t>(c * size);
     const auto stack = angle_gather({begin, begin + static_cast<std::ptrdiff_t>(size)}, offsets,
-                                    depths, apart, spacing, angles);
+                                    depths, offset_step, spacing, angles);
     all.insert(all.end(), stack.begin(), stack.end());
   }
   return all;

@@ -20,22 +20,25 @@ namespace moho::rtm {
 /// Subsurface offsets of gathers at selected columns of a model.
 template <int Dim>
 struct OffsetOptions {
-  std::vector<Index<Dim>> columns;  ///< nodes of the model; the last index is ignored
-  std::int64_t largest = 0;         ///< largest half offset along x, in nodes; 0: no gathers
-  std::int64_t apart = 1;           ///< nodes from one half offset to the next
+  std::vector<Index<Dim>> columns;   ///< nodes of the model; the last index is ignored
+  std::int64_t max_half_offset = 0;  ///< largest half offset along x, in nodes; 0: no gathers
+  std::int64_t offset_step = 1;      ///< nodes from one half offset to the next
 
-  /// Half offsets, from -largest to largest.
-  std::int64_t count() const { return columns.empty() ? 0 : 2 * (largest / apart) + 1; }
+  /// Half offsets, from -max_half_offset to max_half_offset.
+  std::int64_t count() const {
+    return columns.empty() ? 0 : 2 * (max_half_offset / offset_step) + 1;
+  }
 };
 
 /// \brief Checks columns and half offsets. \throws InputError if some are outside of the grid
 template <int Dim>
 void check_offsets(const Grid<Dim>& grid, const OffsetOptions<Dim>& offsets) {
   if (offsets.count() == 0) return;
-  if (offsets.largest < 0 || offsets.apart < 1 || 2 * offsets.largest >= grid.extents[0]) {
-    throw InputError(concat("offsets: the largest is ", offsets.largest, " nodes, ", offsets.apart,
-                            " apart (allowed: 0 to ", (grid.extents[0] - 1) / 2,
-                            ", 1 or more apart): take fewer"));
+  if (offsets.max_half_offset < 0 || offsets.offset_step < 1 ||
+      2 * offsets.max_half_offset >= grid.extents[0]) {
+    throw InputError(concat("offsets: the largest is ", offsets.max_half_offset, " nodes, ",
+                            offsets.offset_step, " apart (allowed: 0 to ",
+                            (grid.extents[0] - 1) / 2, ", 1 or more apart): take fewer"));
   }
   for (const Index<Dim>& column : offsets.columns) {
     for (int d = 0; d < Dim - 1; ++d) {
@@ -147,21 +150,21 @@ void scale_by_density(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& l
 ///
 /// The value at depth z and angle g is the sum over h of I(z + h tan(g), h), linear between nodes;
 /// tan g = -dz/dh along an event.
-/// \param gather half offsets x depths, half offsets from -largest to largest
+/// \param gather half offsets x depths, half offsets from -max_half_offset to max_half_offset
 /// \param offsets,depths extents of `gather`
-/// \param apart distance between half offsets, m
+/// \param offset_step distance between half offsets, m
 /// \param spacing distance between depths, m
 /// \param angles degrees from -89 to 89
 /// \return angles x depths
 /// \throws InputError for an empty gather, distances that are not positive or angles out of range
 std::vector<double> angle_gather(const std::vector<double>& gather, std::int64_t offsets,
-                                 std::int64_t depths, double apart, double spacing,
+                                 std::int64_t depths, double offset_step, double spacing,
                                  const std::vector<double>& angles);
 /// \brief Returns the angle gathers of several columns, as angle_gather() does.
 /// \param gathers columns x half offsets x depths
 /// \return columns x angles x depths
 std::vector<double> angle_gathers(const std::vector<double>& gathers, std::int64_t columns,
-                                  std::int64_t offsets, std::int64_t depths, double apart,
+                                  std::int64_t offsets, std::int64_t depths, double offset_step,
                                   double spacing, const std::vector<double>& angles);
 
 namespace detail {
@@ -200,12 +203,12 @@ struct AddOffsets {
   Box<Dim> box;  ///< nodes with values of both wavefields
   Box<Dim> interior;
   const std::int64_t* columns;
-  std::int64_t count, depths, apart;
+  std::int64_t count, depths, offset_step;
   T* offsets;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const std::int64_t depth = n % depths;
-    const std::int64_t h = (n / depths % count - count / 2) * apart;
+    const std::int64_t h = (n / depths % count - count / 2) * offset_step;
     const std::int64_t column = n / depths / count;
     Index<Dim> left{}, right{};
     for (int d = 0; d < Dim - 1; ++d) {
@@ -241,10 +244,10 @@ struct ScaleOffsets {
   wave::Layout<Dim> layout;
   Box<Dim> interior;
   const std::int64_t* columns;
-  std::int64_t count, depths, apart;
+  std::int64_t count, depths, offset_step;
   T* offsets;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    const std::int64_t h = (n / depths % count - count / 2) * apart;
+    const std::int64_t h = (n / depths % count - count / 2) * offset_step;
     const std::int64_t column = n / depths / count;
     Index<Dim> left{};
     for (int d = 0; d < Dim - 1; ++d) left[d] = interior.lower[d] + columns[column * Dim + d];
@@ -290,9 +293,9 @@ template <class T>
 struct Quotient {
   const T *numerator, *denominator;
   T* to;
-  double least;
+  double min;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    const double below = static_cast<double>(denominator[i]) + least;
+    const double below = static_cast<double>(denominator[i]) + min;
     to[i] = below > 0.0 ? static_cast<T>(static_cast<double>(numerator[i]) / below) : T(0);
   }
 };
@@ -302,10 +305,10 @@ template <class T>
 struct LargestValue {
   using value_type = double;
   const T* values;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, double& most) const {
-    if (static_cast<double>(values[i]) > most) most = static_cast<double>(values[i]);
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, double& max) const {
+    if (static_cast<double>(values[i]) > max) max = static_cast<double>(values[i]);
   }
-  KOKKOS_INLINE_FUNCTION void init(double& most) const { most = 0.0; }
+  KOKKOS_INLINE_FUNCTION void init(double& max) const { max = 0.0; }
   KOKKOS_INLINE_FUNCTION void join(double& to, const double& from) const {
     if (from > to) to = from;
   }
@@ -359,7 +362,7 @@ void add_to_image(const InstanceOf<Memory>& exec,
                                              sums.column_nodes.data(),
                                              sums.offset_options.count(),
                                              sums.grid.extents[Dim - 1],
-                                             sums.offset_options.apart,
+                                             sums.offset_options.offset_step,
                                              sums.offsets.data()};
   launch("moho::rtm::offsets", Instance<Memory>(exec),
          static_cast<std::int64_t>(sums.offsets.size()), offsets);
@@ -381,7 +384,7 @@ void scale_by_density(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& l
          static_cast<std::int64_t>(sums.offsets.size()),
          detail::ScaleOffsets<T, Dim>{pressure.data(), layout, interior, sums.column_nodes.data(),
                                       sums.offset_options.count(), sums.grid.extents[Dim - 1],
-                                      sums.offset_options.apart, sums.offsets.data()});
+                                      sums.offset_options.offset_step, sums.offsets.data()});
 }
 
 template <class T, int Dim, class Memory>
@@ -431,10 +434,10 @@ Field<T, Dim, Memory> normalised(const InstanceOf<Memory>& exec, const Grid<Dim>
   check_shape(grid, image, "image");
   check_shape(grid, illumination, "illumination");
   auto result = make_field<T>(Instance<Memory>(exec), grid, "moho::rtm::normalised");
-  const double most = reduce("moho::rtm::largest", Instance<Memory>(exec), grid.size(),
-                             detail::LargestValue<T>{illumination.data()});
+  const double max = reduce("moho::rtm::largest", Instance<Memory>(exec), grid.size(),
+                            detail::LargestValue<T>{illumination.data()});
   launch("moho::rtm::quotient", Instance<Memory>(exec), grid.size(),
-         detail::Quotient<T>{image.data(), illumination.data(), result.data(), level * most});
+         detail::Quotient<T>{image.data(), illumination.data(), result.data(), level * max});
   return result;
 }
 

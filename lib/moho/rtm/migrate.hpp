@@ -179,7 +179,7 @@ MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
   run.last = separate ? options.steps / options.snapshot_interval * options.snapshot_interval
                       : options.steps;
   run.domain = options.domain;
-  run.least = modelled.points->box();
+  run.min_box = modelled.points->box();
   run.check_every = options.check_every;
   run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
     store.on_step(instance, field, box, time);

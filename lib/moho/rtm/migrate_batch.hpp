@@ -62,10 +62,10 @@ namespace detail {
 /// Kernel: AddSnapshot for several shots.
 template <class T, int Dim>
 struct AddSnapshots {
-  static constexpr int most = snapshot::kernel::largest_batch;
+  static constexpr int max = snapshot::kernel::largest_batch;
   AddSnapshot<T, Dim> add;  ///< of any shot; its arrays are replaced
-  const T *field[most], *values[most];
-  T *image[most], *source[most], *receiver[most];
+  const T *field[max], *values[max];
+  T *image[max], *source[max], *receiver[max];
 
   /// Keeps the arrays of a shot.
   void put(int shot, const AddSnapshot<T, Dim>& of) {
@@ -215,7 +215,7 @@ struct MigrationBatch {
       const snapshot::Snapshot<T, Dim, Memory> snapshot = shot.store->load(exec, time);
       add.put(count++, {snapshot::kernel::PointProducts<T, Dim>::of(operands),
                         snapshot.values.data(), snapshot.box, dense_strides(snapshot.box)});
-      if (count == AddSnapshots<T, Dim>::most || shot.imaged) submit();
+      if (count == AddSnapshots<T, Dim>::max || shot.imaged) submit();
       if (shot.imaged) shot.imaged(snapshot, used[k], time);
     }
     submit();

@@ -13,7 +13,7 @@ std::string MigrationPlan<Dim>::text() const {
   std::string result = concat(
       "device    ", device, "\n", "medium    ", wave::to_string(medium), ", dt ", time.dt, " s, ",
       text::counted(time.steps, "step"), ", ", nodes, " nodes with layers in the largest shot\n",
-      "memory    ", format_bytes(static_cast<double>(memory.most)),
+      "memory    ", format_bytes(static_cast<double>(memory.peak)),
       concurrent_shots == 1 ? " for a shot"
                             : concat(" for each of ", concurrent_shots, " concurrent shots"),
       ", without snapshots\n");
@@ -36,9 +36,9 @@ std::string MigrationPlan<Dim>::text() const {
 template <int Dim>
 double MigrationPlan<Dim>::device_bytes() const {
   if (!slabs.empty()) return static_cast<double>(slabs.max_bytes());
-  if (!stream.empty()) return static_cast<double>(memory.most);
+  if (!stream.empty()) return static_cast<double>(memory.peak);
   return concurrent_shots *
-         (static_cast<double>(memory.most) + static_cast<double>(storage.strategy.device_bytes));
+         (static_cast<double>(memory.peak) + static_cast<double>(storage.strategy.device_bytes));
 }
 
 template <int Dim>

@@ -48,23 +48,23 @@ OffsetOptions<Dim> offsets_at(const Grid<Dim>& grid, const std::vector<double>& 
     offsets.columns.push_back(column);
   }
   if (offsets.columns.empty()) return offsets;
-  const std::int64_t most = (grid.extents[0] - 1) / 4;
-  if (most < 1) {
+  const std::int64_t max = (grid.extents[0] - 1) / 4;
+  if (max < 1) {
     throw InputError(concat(name, ": the model has ", grid.extents[0],
                             " nodes along x (allowed: 5 or more, for half offsets up to a quarter "
                             "of its width): leave it out"));
   }
   const double width = grid.upper(0) - grid.origin[0];
   const double nodes = (half_offset > 0.0 ? half_offset : 0.1 * width) / grid.spacing[0];
-  const double last = static_cast<double>(most);
+  const double last = static_cast<double>(max);
   if (half_offset > 0.0 && !(nodes >= 0.5 && nodes < last + 0.5)) {
     throw InputError(concat(offset_name, " is ", half_offset, " m (allowed: ", grid.spacing[0],
                             " to ", last * grid.spacing[0],
                             " m, from a node to a quarter of the width of the model)"));
   }
-  offsets.largest = std::llround(std::clamp(nodes, 1.0, last));
-  offsets.apart = std::max<std::int64_t>(offsets.largest / 16, 1);
-  offsets.largest = offsets.largest / offsets.apart * offsets.apart;
+  offsets.max_half_offset = std::llround(std::clamp(nodes, 1.0, last));
+  offsets.offset_step = std::max<std::int64_t>(offsets.max_half_offset / 16, 1);
+  offsets.max_half_offset = offsets.max_half_offset / offsets.offset_step * offsets.offset_step;
   return offsets;
 }
 

@@ -55,7 +55,7 @@ class LimitedMemory {
   /// Counts a snapshot of `bytes`, and returns true, unless it exceeds the memory.
   bool claim(std::uint64_t bytes) {
     const std::lock_guard lock(m_mutex);
-    m_asked += bytes;
+    m_requested += bytes;
     if (m_held + bytes > m_limit.bytes) return false;
     m_held += bytes;
     return true;
@@ -66,7 +66,7 @@ class LimitedMemory {
     const std::lock_guard lock(m_mutex);
     if (!m_limit.files) {
       throw MemoryError(concat("snapshots up to step ", time, " take ",
-                               format_bytes(static_cast<double>(m_asked)),
+                               format_bytes(static_cast<double>(m_requested)),
                                " compressed, more than planned (allowed: ",
                                format_bytes(static_cast<double>(m_limit.bytes)),
                                " of memory, and no files): allow more memory or files, or choose "
@@ -109,7 +109,7 @@ class LimitedMemory {
   CompressedLimit<Dim> m_limit;
   Timeline* m_timeline;
   mutable std::mutex m_mutex;  ///< guards all following members
-  std::uint64_t m_held = 0, m_asked = 0;
+  std::uint64_t m_held = 0, m_requested = 0;
   std::optional<SnapshotFile> m_file;
   std::set<std::int64_t> m_times;  ///< of the snapshots in the file
 };

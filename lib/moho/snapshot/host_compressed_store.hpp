@@ -5,10 +5,11 @@
 /// \brief Store of snapshots that host threads compress and decompress concurrently with the run.
 
 #include <moho/core/concurrent.hpp>
+#include <moho/core/device_instances.hpp>
 #include <moho/core/instances.hpp>
-#include <moho/core/order.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/core/queue.hpp>
+#include <moho/core/staging.hpp>
 #include <moho/core/text.hpp>
 #include <moho/core/timeline.hpp>
 #include <moho/snapshot/codec/codec.hpp>

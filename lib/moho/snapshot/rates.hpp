@@ -5,8 +5,8 @@
 /// \brief Short measurements of a machine's rates for choose_strategy().
 
 #include <moho/core/instances.hpp>
-#include <moho/core/order.hpp>
 #include <moho/core/phases.hpp>
+#include <moho/core/staging.hpp>
 #include <moho/snapshot/codec/codec.hpp>
 #include <moho/snapshot/codec/container.hpp>
 #include <moho/snapshot/compressed_limit.hpp>
@@ -85,12 +85,12 @@ template <class T, int Dim, class Memory>
 double work_bytes(const CodecOptions& options, const Box<Dim>& box, double ratio) {
   if (options.mode == CodecMode::blocks) return 0.0;
   constexpr std::int64_t per = blocks_an_item<Memory>;
-  constexpr std::int64_t most = is_host_memory<Memory> ? 8192 : 65536;  // as encode_variable()
+  constexpr std::int64_t max = is_host_memory<Memory> ? 8192 : 65536;  // as encode_variable()
   const std::int64_t blocks = (BlockGrid<Dim>(box).size() + per - 1) / per * per;
-  const int slot = options.mode == CodecMode::lorenzo ? LorenzoCoder<Dim>::most_bytes
-                                                      : TransformCoder<Dim>::most_bytes;
+  const int slot = options.mode == CodecMode::lorenzo ? LorenzoCoder<Dim>::max_bytes
+                                                      : TransformCoder<Dim>::max_bytes;
   const double out = 4.0 * static_cast<double>(box.size()) / ratio;
-  return static_cast<double>(std::min(blocks, most) * slot) + 1.125 * out;
+  return static_cast<double>(std::min(blocks, max) * slot) + 1.125 * out;
 }
 
 /// Returns the error bound of a codec.
@@ -206,9 +206,9 @@ template <int Dim>
 void set_fixed_ratios(Rates& rates, double raw_bytes, const std::vector<Box<Dim>>& boxes) {
   for (CodecRate& rate : rates.codecs) {
     if (rate.keep != StorageMethod::blocks) continue;
-    double most = 0.0;
-    for (const Box<Dim>& box : boxes) most = std::max(most, detail::fixed_bytes(rate.bits, box));
-    rate.ratio = raw_bytes / most;
+    double max = 0.0;
+    for (const Box<Dim>& box : boxes) max = std::max(max, detail::fixed_bytes(rate.bits, box));
+    rate.ratio = raw_bytes / max;
   }
 }
 
@@ -347,12 +347,12 @@ inline double measure_link(const Instance<Kokkos::CudaSpace>& exec) {
   constexpr std::size_t bytes = std::size_t{64} << 20;
   const Kokkos::View<char*, Kokkos::CudaSpace> here(
       Kokkos::view_alloc("moho::snapshot::link", Kokkos::WithoutInitializing), bytes);
-  const Kokkos::View<char*, StagingMemory<Kokkos::CudaSpace>> there(
+  const Kokkos::View<char*, StagingMemory<Kokkos::CudaSpace>> pinned(
       Kokkos::view_alloc("moho::snapshot::link", Kokkos::WithoutInitializing), bytes);
-  copy(exec, there, here);
+  copy(exec, pinned, here);
   exec.fence();
   const Stopwatch watch;
-  copy(exec, there, here);
+  copy(exec, pinned, here);
   exec.fence();
   return static_cast<double>(bytes) / std::max(watch.seconds(), 1e-9);
 }

@@ -28,9 +28,9 @@ std::int64_t sweeps_for(std::int64_t count, std::int64_t states) {
 /// right one with one state less.
 std::int64_t split(std::int64_t count, std::int64_t states) {
   const std::int64_t sweeps = sweeps_for(count, states);
-  const std::int64_t least_right = replay_reach(states - 1, sweeps - 1);
-  return std::clamp<std::int64_t>(std::min(replay_reach(states, sweeps - 1), count - least_right),
-                                  1, count - 1);
+  const std::int64_t min_right = replay_reach(states - 1, sweeps - 1);
+  return std::clamp<std::int64_t>(std::min(replay_reach(states, sweeps - 1), count - min_right), 1,
+                                  count - 1);
 }
 
 class Schedule {
@@ -66,13 +66,13 @@ class Schedule {
 
 std::int64_t replay_reach(std::int64_t states, std::int64_t sweeps) {
   if (states < 0 || sweeps < 0) return 0;
-  constexpr std::int64_t most = std::int64_t(1) << 62;
+  constexpr std::int64_t max = std::int64_t(1) << 62;
   const std::int64_t fewer = std::min(states, sweeps), more = std::max(states, sweeps);
   std::int64_t result = 1;
   for (std::int64_t k = 1; k <= fewer; ++k) {
     // C(more + k, k) = C(more + k - 1, k - 1) (more + k) / k, without overflow of the product
     const std::int64_t whole = result / k, rest = result % k, factor = more + k;
-    if (whole >= most / factor) return most;
+    if (whole >= max / factor) return max;
     result = whole * factor + rest * factor / k;
   }
   return result;

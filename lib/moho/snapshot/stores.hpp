@@ -6,10 +6,11 @@
 
 #include <moho/core/arena.hpp>
 #include <moho/core/copy.hpp>
+#include <moho/core/device_instances.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/launch_box.hpp>
-#include <moho/core/order.hpp>
 #include <moho/core/phases.hpp>
+#include <moho/core/staging.hpp>
 #include <moho/snapshot/snapshot.hpp>
 
 #include <algorithm>

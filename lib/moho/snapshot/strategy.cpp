@@ -153,11 +153,10 @@ double seconds_of(const Shot& shot, const Stream& stream, double kept, double ho
          std::max(0.0, backward - stream.backward_window);
 }
 
-/// Returns the kept bytes between `least` and `most` with the smallest time.
+/// Returns the kept bytes between `min` and `max` with the smallest time.
 /// seconds_of() is convex and piecewise linear: the function evaluates its corners.
-double best_kept(const Shot& shot, const Stream& stream, double least, double most,
-                 double host_room) {
-  std::vector<double> ends{most, least, stream.bytes - host_room};
+double best_kept(const Shot& shot, const Stream& stream, double min, double max, double host_room) {
+  std::vector<double> ends{max, min, stream.bytes - host_room};
   const double pace = shot.has_link ? shot.rates.link / stream.link_bytes : infinite;
   for (const auto& [rate, window, threads] :
        {std::array<double, 3>{shot.rates.disk_write, shot.propagation, stream.encode_seconds},
@@ -172,9 +171,9 @@ double best_kept(const Shot& shot, const Stream& stream, double least, double mo
       ends.push_back(stream.bytes - host_room / (1.0 - rate / pace));
     }
   }
-  double best = most, fastest = infinite;
+  double best = max, fastest = infinite;
   for (const double end : ends) {
-    const double kept = std::clamp(std::ceil(end), least, most);
+    const double kept = std::clamp(std::ceil(end), min, max);
     const double seconds = seconds_of(shot, stream, kept, host_room);
     if (seconds < fastest) {
       best = kept;
@@ -185,7 +184,7 @@ double best_kept(const Shot& shot, const Stream& stream, double least, double mo
 }
 
 /// Returns the fastest placement of a stream.
-Placement place(const Shot& shot, const Stream& stream) {
+Placement placement_of(const Shot& shot, const Stream& stream) {
   Placement best;
   for (const auto& [on_device, on_host, on_disk] :
        {std::array<bool, 3>{true, false, false}, std::array<bool, 3>{false, true, false},
@@ -210,12 +209,12 @@ Placement place(const Shot& shot, const Stream& stream) {
     if (host_fixed > shot.host) continue;
     const double host_room = on_host ? shot.host - host_fixed : 0.0;
     const double disk_room = on_disk ? shot.disk : 0.0;
-    const double least = std::max(0.0, stream.bytes - host_room - disk_room);
-    if (least > 0.0 && !on_device) continue;
-    best.min_device_bytes = std::min(best.min_device_bytes, device_fixed + least);
-    if (device_fixed + least > shot.device) continue;
-    const double most = on_device ? std::min(stream.bytes, shot.device - device_fixed) : 0.0;
-    const double kept = best_kept(shot, stream, least, most, host_room);
+    const double min = std::max(0.0, stream.bytes - host_room - disk_room);
+    if (min > 0.0 && !on_device) continue;
+    best.min_device_bytes = std::min(best.min_device_bytes, device_fixed + min);
+    if (device_fixed + min > shot.device) continue;
+    const double max = on_device ? std::min(stream.bytes, shot.device - device_fixed) : 0.0;
+    const double kept = best_kept(shot, stream, min, max, host_room);
     const double seconds = seconds_of(shot, stream, kept, host_room);
     if (!(seconds < best.seconds)) continue;
     best.seconds = seconds;
@@ -230,14 +229,14 @@ Placement place(const Shot& shot, const Stream& stream) {
 }
 
 std::string places_text(const Shot& shot, double device, double host, double disk) {
-  const std::pair<const char*, double> places[] = {
+  const std::pair<const char*, double> locations[] = {
       {shot.has_link ? "on the device" : "in memory", device},
       {"in the host's memory", host},
       {"on the disk", disk}};
   int used = 0;
-  for (const auto& entry : places) used += entry.second > 0.0 ? 1 : 0;
+  for (const auto& entry : locations) used += entry.second > 0.0 ? 1 : 0;
   std::string text;
-  for (const auto& [name, bytes] : places) {
+  for (const auto& [name, bytes] : locations) {
     if (bytes <= 0.0) continue;
     text += text.empty() ? "" : " and ";
     text += (used > 1 ? format_bytes(bytes) + " " : "") + name;
@@ -247,7 +246,7 @@ std::string places_text(const Shot& shot, double device, double host, double dis
 
 /// Returns the choice for a stream and its placement.
 StorageChoice from_stream(const Shot& shot, const Stream& stream, std::string name) {
-  const Placement placement = place(shot, stream);
+  const Placement placement = placement_of(shot, stream);
   StorageChoice result;
   result.propagation_seconds = 2.0 * shot.propagation;
   result.snapshots = shot.shape.snapshots;
@@ -367,29 +366,30 @@ StorageChoice keep_states(const Shot& shot) {
   best.seconds = infinite;
   best.min_device_bytes = to_bytes(shot.state);  // recomputed wavefield
   best.possible = false;
-  for (const ReplayPlaces& places :
+  for (const ReplayPlaces& locations :
        {ReplayPlaces{Where::device, Where::device}, ReplayPlaces{Where::device, Where::host},
         ReplayPlaces{Where::host, Where::device}, ReplayPlaces{Where::host, Where::host},
         ReplayPlaces{Where::disk, Where::device}, ReplayPlaces{Where::disk, Where::host}}) {
-    const bool uses_host = places.states == Where::host || places.snapshots == Where::host;
-    if ((uses_host && !shot.has_link) || (places.states == Where::disk && !shot.has_disk)) continue;
-    const double buffer = places.states == Where::disk ? shot.state : 0.0;
+    const bool uses_host = locations.states == Where::host || locations.snapshots == Where::host;
+    if ((uses_host && !shot.has_link) || (locations.states == Where::disk && !shot.has_disk))
+      continue;
+    const double buffer = locations.states == Where::disk ? shot.state : 0.0;
     for (std::int64_t length = 1; length <= std::max<std::int64_t>(all / 2, 1); ++length) {
       const std::int64_t segments = (all + length - 1) / length;
       // Imaging uses a single snapshot in the wavefield, without a copy.
       const double snapshots = length > 1 ? static_cast<double>(length) * shot.largest : 0.0;
       double device = shot.state, host = 0.0;
       (shot.has_link ? host : device) += buffer;
-      (places.snapshots == Where::host ? host : device) += snapshots;
+      (locations.snapshots == Where::host ? host : device) += snapshots;
       if (device > shot.device || host > shot.host) continue;
-      const double room = places.states == Where::device ? shot.device - device
-                          : places.states == Where::host ? shot.host - host
-                                                         : shot.disk;
+      const double room = locations.states == Where::device ? shot.device - device
+                          : locations.states == Where::host ? shot.host - host
+                                                            : shot.disk;
       // All first states of segments over the propagation, or some of them, possibly late ones.
       const auto others = static_cast<double>(segments - 1);
       std::int64_t states = segments;
       // each state of a device has the memory of a wavefield, whatever its box
-      double kept = others * (places.states == Where::device ? shot.state : shot.mean_state);
+      double kept = others * (locations.states == Where::device ? shot.state : shot.mean_state);
       if (kept > room) {
         states = 1 + static_cast<std::int64_t>(std::min(std::floor(room / shot.state), others));
         kept = static_cast<double>(states - 1) * shot.state;
@@ -402,14 +402,14 @@ StorageChoice keep_states(const Shot& shot) {
       // segment.
       const double moved = others * shot.state;
       double seconds = shot.propagation * (sweeps + 1.0) + shot.image;
-      if (places.states == Where::host) seconds += 2.0 * moved / shot.rates.link;
-      if (places.states == Where::disk) {
+      if (locations.states == Where::host) seconds += 2.0 * moved / shot.rates.link;
+      if (locations.states == Where::disk) {
         seconds += moved / shot.rates.disk_write + moved / shot.rates.disk_read;
       }
-      if (length > 1 && places.snapshots == Where::device) {
+      if (length > 1 && locations.snapshots == Where::device) {
         seconds += 2.0 * shot.raw / shot.rates.memory;
       }
-      if (length > 1 && places.snapshots == Where::host) {
+      if (length > 1 && locations.snapshots == Where::host) {
         seconds += 2.0 * std::max(0.0, shot.raw / shot.rates.link - shot.propagation);
       }
       if (!(seconds < best.seconds)) continue;
@@ -419,15 +419,16 @@ StorageChoice keep_states(const Shot& shot) {
       best.states = states;
       best.sweeps = sweeps;
       best.bytes = to_bytes(kept + snapshots);
-      (places.states == Where::device ? device : host) += places.states == Where::disk ? 0.0 : kept;
+      (locations.states == Where::device ? device : host) +=
+          locations.states == Where::disk ? 0.0 : kept;
       best.device_bytes = to_bytes(device);
       best.host_bytes = to_bytes(host);
-      best.disk_bytes = places.states == Where::disk ? to_bytes(kept) : 0;
-      const double on_device = (places.states == Where::device ? kept : 0.0) +
-                               (places.snapshots == Where::device ? snapshots : 0.0);
-      const double on_host = (places.states == Where::host ? kept : 0.0) +
-                             (places.snapshots == Where::host ? snapshots : 0.0);
-      const double on_disk = places.states == Where::disk ? kept : 0.0;
+      best.disk_bytes = locations.states == Where::disk ? to_bytes(kept) : 0;
+      const double on_device = (locations.states == Where::device ? kept : 0.0) +
+                               (locations.snapshots == Where::device ? snapshots : 0.0);
+      const double on_host = (locations.states == Where::host ? kept : 0.0) +
+                             (locations.snapshots == Where::host ? snapshots : 0.0);
+      const double on_disk = locations.states == Where::disk ? kept : 0.0;
       const std::string where = places_text(shot, on_device, on_host, on_disk);
       best.name =
           concat("replay from ", text::counted(states, "state"), ", ",
@@ -550,7 +551,7 @@ StorageChoice choose_strategy(const ShotShape& shape, const Rates& rates, const 
   StorageChoice best = all.front();
   if (!best.possible) {
     // Checkpoints are lossless: at least one method has a sufficient budget.
-    const StorageChoice& least = *std::min_element(
+    const StorageChoice& min = *std::min_element(
         all.begin(), all.end(), [](const StorageChoice& a, const StorageChoice& b) {
           return a.min_device_bytes < b.min_device_bytes;
         });
@@ -558,17 +559,17 @@ StorageChoice choose_strategy(const ShotShape& shape, const Rates& rates, const 
         "strategy: ", budget.device, " bytes ", rates.link > 0.0 ? "on the device" : "of memory",
         ", besides the model and a wavefield, are too few to keep a forward leg "
         "(allowed: ",
-        least.min_device_bytes, " bytes or more, ",
-        format_bytes(static_cast<double>(least.min_device_bytes)), ", for ", to_string(least.keep),
+        min.min_device_bytes, " bytes or more, ",
+        format_bytes(static_cast<double>(min.min_device_bytes)), ", for ", to_string(min.keep),
         "): give more, or a smaller window"));
   }
   best.reason = "the quickest of those that fit and are accurate enough: " + cost_text(best);
-  int told = 0;
-  for (std::size_t n = 1; n < all.size() && told < 2; ++n) {
+  int reported = 0;
+  for (std::size_t n = 1; n < all.size() && reported < 2; ++n) {
     if (!all[n].possible) continue;
-    best.reason += (told++ == 0 ? "; then " : ", ") + cost_text(all[n]);
+    best.reason += (reported++ == 0 ? "; then " : ", ") + cost_text(all[n]);
   }
-  if (told == 0) best.reason += "; nothing else is possible";
+  if (reported == 0) best.reason += "; nothing else is possible";
   return best;
 }
 

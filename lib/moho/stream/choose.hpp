@@ -14,11 +14,11 @@ namespace moho::stream {
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::choose() {
   StreamRequest allowed = m_options.wishes;
-  together([&] { m_fewest && !m_options.divided ? decide_fewest(allowed) : decide(allowed); });
+  collectively([&] { m_fewest && !m_options.divided ? decide_fewest(allowed) : decide(allowed); });
   m_rates = m_options.rates;
   if (m_world != nullptr) share(allowed);
-  if (m_options.divided) together([&] { divide(allowed); });
-  together([&] {
+  if (m_options.divided) collectively([&] { divide(allowed); });
+  collectively([&] {
     const bool first = m_world == nullptr || m_world->rank() == 0;
     if (m_cut && m_options.divided) return forecast_slabs();
     if (!m_options.measure || m_whole || m_cut || !first) return;
@@ -42,12 +42,12 @@ void Streaming<T, Dim, Memory>::choose() {
       m_world->broadcast(rate, sizeof(double));
     }
   }
-  together([&] { settle(allowed); });
+  collectively([&] { settle(allowed); });
   if (m_world != nullptr) join();
   const int sharing = m_world != nullptr                ? m_world->of_host(leads())
                       : m_options.modelling.memory == 0 ? memory_sharing().host
                                                         : 1;
-  together([&] { check_host(sharing); });
+  collectively([&] { check_host(sharing); });
   m_schedule = std::make_unique<Schedule>(m_plan.shape);
   if (m_cut) m_plan.shape.devices = m_options.wishes.devices;
 }
@@ -97,8 +97,8 @@ template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::decide_fewest(StreamRequest& allowed) {
   StreamRequest& wishes = m_options.wishes;
   const int all = wishes.devices;
-  const bool asked = wishes.groups > 0 || wishes.block > 0 || wishes.updates > 0;
-  for (int devices = asked ? all : 1; devices <= all; ++devices) {
+  const bool requested = wishes.groups > 0 || wishes.block > 0 || wishes.updates > 0;
+  for (int devices = requested ? all : 1; devices <= all; ++devices) {
     wishes.devices = allowed.devices = devices;
     decide(allowed);
     if (m_whole || m_cut) break;
@@ -126,29 +126,30 @@ void Streaming<T, Dim, Memory>::decide(StreamRequest& allowed) {
                             "keep the volume in memory"));
   }
   if (in_file) allowed.groups = 1;
-  const bool steps_asked = wishes.block > 0 || wishes.updates > 0;
+  const bool requested_steps = wishes.block > 0 || wishes.updates > 0;
   // devices with separate shots, without a request for chains
-  const bool apart = wishes.groups == wishes.devices ||
-                     (m_world != nullptr && wishes.groups == 0 && wishes.shots >= wishes.devices);
-  const bool may_be_whole = m_options.in_core && !in_file && apart;
+  const bool separate =
+      wishes.groups == wishes.devices ||
+      (m_world != nullptr && wishes.groups == 0 && wishes.shots >= wishes.devices);
+  const bool may_be_whole = m_options.in_core && !in_file && separate;
   if constexpr (is_host_memory<Memory>) {
     m_whole = may_be_whole || (m_options.in_core && !in_file && wishes.devices == 1);
   } else {
     allowed.device_memory = detail::allowed_device_memory(m_instances, wishes.device_memory);
     const std::size_t in_core =
-        std::max(m_modelling.memory.most, m_modelling.memory.model + m_modelling.memory.extended) +
+        std::max(m_modelling.memory.peak, m_modelling.memory.model + m_modelling.memory.extended) +
         m_need.fixed;
-    m_whole = m_options.in_core && !in_file && !steps_asked && (wishes.devices == 1 || apart) &&
-              in_core <= allowed.device_memory;
+    m_whole = m_options.in_core && !in_file && !requested_steps &&
+              (wishes.devices == 1 || separate) && in_core <= allowed.device_memory;
     if (m_whole) m_plan.device_bytes = in_core;
   }
   if (m_options.divided) m_whole = false;
   if (m_options.divided) return;
-  const std::int64_t beside = m_need.shape.beyond();
-  if (m_options.in_core && !m_whole && wishes.devices > 1 && wishes.groups <= 1 && !steps_asked &&
-      !in_file && m_world == nullptr) {
+  const std::int64_t halo = m_need.shape.beyond();
+  if (m_options.in_core && !m_whole && wishes.devices > 1 && wishes.groups <= 1 &&
+      !requested_steps && !in_file && m_world == nullptr) {
     m_plan.device_bytes = equal_slab_bytes(wishes.devices);
-    const bool long_enough = m_need.shape.planes / wishes.devices >= beside;
+    const bool long_enough = m_need.shape.planes / wishes.devices >= halo;
     m_cut =
         long_enough && (allowed.device_memory == 0 || m_plan.device_bytes <= allowed.device_memory);
   }
@@ -157,9 +158,9 @@ void Streaming<T, Dim, Memory>::decide(StreamRequest& allowed) {
 // Returns the memory of a slab of the model and its wavefield. \param own planes that it steps
 template <class T, int Dim, class Memory>
 std::size_t Streaming<T, Dim, Memory>::slab_bytes(const PlaneRange& own) const {
-  const std::int64_t beside = m_need.shape.beyond();
+  const std::int64_t halo = m_need.shape.beyond();
   const PlaneRange planes =
-      intersection(PlaneRange{own.begin - beside, own.end + beside}, {0, m_need.shape.planes});
+      intersection(PlaneRange{own.begin - halo, own.end + halo}, {0, m_need.shape.planes});
   const std::int64_t held = planes.count() + 2 * m_need.shape.halo;
   std::int64_t elements =
       (m_need.parameters + (m_shape->q_factors || m_shape->pressure_factors ? 1 : 0) +
@@ -174,30 +175,30 @@ std::size_t Streaming<T, Dim, Memory>::slab_bytes(const PlaneRange& own) const {
 
 // Returns the memory of the largest of some slabs.
 template <class T, int Dim, class Memory>
-std::size_t Streaming<T, Dim, Memory>::most_bytes(const std::vector<PlaneRange>& parts) const {
-  std::size_t most = 0;
-  for (const PlaneRange& part : parts) most = std::max(most, slab_bytes(part));
-  return most;
+std::size_t Streaming<T, Dim, Memory>::max_bytes(const std::vector<PlaneRange>& parts) const {
+  std::size_t max = 0;
+  for (const PlaneRange& part : parts) max = std::max(max, slab_bytes(part));
+  return max;
 }
 
 // Returns the memory of the largest of some slabs with equal numbers of planes.
 template <class T, int Dim, class Memory>
 std::size_t Streaming<T, Dim, Memory>::equal_slab_bytes(std::int64_t devices) const {
-  std::size_t most = 0;
+  std::size_t max = 0;
   for (std::int64_t g = 0; g < devices; ++g) {
-    most = std::max(most, slab_bytes(detail::slab_planes(m_need.shape.planes, devices, g)));
+    max = std::max(max, slab_bytes(detail::slab_planes(m_need.shape.planes, devices, g)));
   }
-  return most;
+  return max;
 }
 
 // Returns the ranks of a shot in slabs: as few as have the memory and leave no rank without a shot.
 template <class T, int Dim, class Memory>
-std::int64_t Streaming<T, Dim, Memory>::ranks_of_shot(std::int64_t least) const {
+std::int64_t Streaming<T, Dim, Memory>::ranks_of_shot(std::int64_t min) const {
   const std::int64_t ranks = m_world->size(), shots = m_options.wishes.shots;
-  const std::int64_t most = std::max<std::int64_t>(m_need.shape.planes / m_need.shape.beyond(), 1);
+  const std::int64_t max = std::max<std::int64_t>(m_need.shape.planes / m_need.shape.beyond(), 1);
   std::int64_t result = 0;
-  for (std::int64_t n = 1; n <= ranks && n <= most; ++n) {
-    if (ranks % n != 0 || n < least) continue;
+  for (std::int64_t n = 1; n <= ranks && n <= max; ++n) {
+    if (ranks % n != 0 || n < min) continue;
     result = n;
     if (ranks / n <= shots) break;
   }
@@ -207,22 +208,22 @@ std::int64_t Streaming<T, Dim, Memory>::ranks_of_shot(std::int64_t least) const 
 // Gives each device a slab, and refuses numbers of devices that do not hold the grid.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::divide(const StreamRequest& allowed) {
-  const std::int64_t planes = m_need.shape.planes, beside = m_need.shape.beyond();
+  const std::int64_t planes = m_need.shape.planes, halo = m_need.shape.beyond();
   const bool over_ranks = m_world != nullptr;
   const auto fits = [&](std::int64_t devices) {
-    return planes / devices >= beside &&
+    return planes / devices >= halo &&
            (allowed.device_memory == 0 || equal_slab_bytes(devices) <= allowed.device_memory);
   };
-  std::int64_t devices = m_options.wishes.devices, least = over_ranks ? 1 : 2;
-  while (!fits(least) && planes / (least + 1) >= beside) ++least;
+  std::int64_t devices = m_options.wishes.devices, min = over_ranks ? 1 : 2;
+  while (!fits(min) && planes / (min + 1) >= halo) ++min;
   if (m_fewest && over_ranks) {
-    devices = ranks_of_shot(least);
-  } else if (m_fewest && fits(least)) {
-    devices = std::min(devices, least);
+    devices = ranks_of_shot(min);
+  } else if (m_fewest && fits(min)) {
+    devices = std::min(devices, min);
   }
   if (!fits(devices) || (over_ranks && m_world->size() % devices != 0)) {
     std::vector<std::int64_t> numbers;
-    for (std::int64_t n = 1; n <= std::max<std::int64_t>(planes / beside, 1); ++n) {
+    for (std::int64_t n = 1; n <= std::max<std::int64_t>(planes / halo, 1); ++n) {
       if (fits(n)) numbers.push_back(n);
     }
     refuse_division(devices, numbers, allowed.device_memory);
@@ -247,8 +248,8 @@ template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::refuse_division(std::int64_t devices,
                                                 const std::vector<std::int64_t>& numbers,
                                                 std::size_t memory) const {
-  const std::int64_t planes = m_need.shape.planes, beside = m_need.shape.beyond();
-  const std::int64_t most = std::max<std::int64_t>(planes / beside, 1);
+  const std::int64_t planes = m_need.shape.planes, halo = m_need.shape.beyond();
+  const std::int64_t max = std::max<std::int64_t>(planes / halo, 1);
   const std::int64_t ranks = m_world != nullptr ? m_world->size() : 0;
   std::vector<std::int64_t> dividing;
   for (const std::int64_t n : numbers) {
@@ -256,20 +257,20 @@ void Streaming<T, Dim, Memory>::refuse_division(std::int64_t devices,
   }
   // other numbers suffice with another number of ranks
   const bool others = dividing.empty() && !numbers.empty();
-  const std::string list = numbers.empty() ? concat("none of the numbers up to ", most)
+  const std::string list = numbers.empty() ? concat("none of the numbers up to ", max)
                                            : device_numbers(others ? numbers : dividing);
   const std::string groups =
       concat("divisors of ", ranks, ", the ranks, which form groups of this size)");
   const std::string multiple =
       others ? concat(": take a multiple of ", numbers.front(), " ranks") : "";
-  if (devices > most) {
+  if (devices > max) {
     throw InputError(concat("devices is ", devices, " (allowed: ", list, " for a grid of ", planes,
-                            " planes, of which each reads ", beside, " of its neighbours)",
-                            multiple, numbers.empty() ? needed_text(most, memory) : ""));
+                            " planes, of which each reads ", halo, " of its neighbours)", multiple,
+                            numbers.empty() ? needed_text(max, memory) : ""));
   }
   if (ranks % devices != 0) {
     throw InputError(concat("devices is ", devices, " (allowed: ", list, ", ", groups, multiple,
-                            numbers.empty() ? needed_text(most, memory) : ""));
+                            numbers.empty() ? needed_text(max, memory) : ""));
   }
   throw MemoryError(concat(
       "a device memory of ", format_bytes(static_cast<double>(memory)), " does not hold a slab of ",
@@ -296,8 +297,8 @@ void Streaming<T, Dim, Memory>::forecast_slabs() {
   const std::int64_t devices = m_options.wishes.devices, planes = m_need.shape.planes;
   const std::int64_t edge = m_need.shape.beyond(), edges = std::min<std::int64_t>(devices - 1, 2);
   const std::int64_t own = (planes + devices - 1) / devices;
-  const bool apart = !is_host_memory<Memory> && steps_edges_apart(*m_schemes.front());
-  const std::int64_t first = apart ? 0 : edges * edge, rest = own - first;
+  const bool separate = !is_host_memory<Memory> && steps_edges_apart(*m_schemes.front());
+  const std::int64_t first = separate ? 0 : edges * edge, rest = own - first;
   if (m_options.measure) {
     std::vector<std::int64_t> measured{edge};
     if (rest > edge) measured.push_back(rest);
@@ -324,8 +325,8 @@ void Streaming<T, Dim, Memory>::forecast_slabs() {
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::share(StreamRequest& allowed) {
   const auto memory = static_cast<std::int64_t>(allowed.device_memory);
-  allowed.device_memory = static_cast<std::size_t>(m_world->least(memory));
-  m_whole = m_world->least(m_whole ? 1 : 0) == 1;
+  allowed.device_memory = static_cast<std::size_t>(m_world->min(memory));
+  m_whole = m_world->min(m_whole ? 1 : 0) == 1;
 }
 
 // Makes the plan.
@@ -357,7 +358,7 @@ void Streaming<T, Dim, Memory>::settle(const StreamRequest& allowed) {
     // a pass has at most the steps of the run
     shape.updates =
         std::clamp<std::int64_t>(wishes.updates, 1, std::max<std::int64_t>(shape.steps, 1));
-    shape.lag = wishes.lag > 0 ? wishes.lag : shape.least_lag();
+    shape.lag = wishes.lag > 0 ? wishes.lag : shape.min_lag();
     check_block(wishes, shape.planes);
     shape.block = wishes.block > 0 ? wishes.block
                                    : std::min(std::max<std::int64_t>(shape.lag, 4), shape.planes);
@@ -366,7 +367,7 @@ void Streaming<T, Dim, Memory>::settle(const StreamRequest& allowed) {
   m_plan.in_core = true;
   m_plan.resident = true;
   m_plan.groups = static_cast<int>(std::min<std::int64_t>(wishes.devices, wishes.shots));
-  m_plan.host_bytes = is_host_memory<Memory> ? m_modelling.memory.most : m_modelling.memory.model;
+  m_plan.host_bytes = is_host_memory<Memory> ? m_modelling.memory.peak : m_modelling.memory.model;
   if (is_host_memory<Memory>) m_plan.device_bytes = m_plan.host_bytes;
 }
 
@@ -375,7 +376,7 @@ template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::join() {
   const int length = m_cut ? m_options.wishes.devices : m_plan.shape.devices;
   const int number = m_world->rank() / length;
-  m_place = m_world->rank() % length;
+  m_chain_index = m_world->rank() % length;
   m_idle = number >= m_plan.groups;
   m_ranks = m_world->part(m_idle ? -1 : number);
   if (length == 1) m_ranks.reset();
@@ -414,10 +415,10 @@ void Streaming<T, Dim, Memory>::load_slabs() {
 template <class T, int Dim, class Memory>
 std::vector<PlaneRange> Streaming<T, Dim, Memory>::parts_for(
     const std::vector<detail::BoxSteps>& boxes) const {
-  const std::int64_t planes = m_need.shape.planes, beside = m_need.shape.beyond();
+  const std::int64_t planes = m_need.shape.planes, halo = m_need.shape.beyond();
   const std::vector<PlaneRange> equal =
-      equal_parts(planes, static_cast<std::int64_t>(m_parts.size()), beside);
-  return detail::balanced_parts({planes, beside, 1, {0, planes}}, equal, boxes,
+      equal_parts(planes, static_cast<std::int64_t>(m_parts.size()), halo);
+  return detail::balanced_parts({planes, halo, 1, {0, planes}}, equal, boxes,
                                 [&](const std::vector<PlaneRange>& parts) {
                                   const auto too_large = [&](const PlaneRange& own) {
                                     return m_slab_limit > 0 && slab_bytes(own) > m_slab_limit;
@@ -430,7 +431,7 @@ std::vector<PlaneRange> Streaming<T, Dim, Memory>::parts_for(
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::plan_parts() {
   m_plan.slab_planes = detail::plane_counts(m_parts);
-  m_plan.device_bytes = most_bytes(m_parts);
+  m_plan.device_bytes = max_bytes(m_parts);
   if (m_boxes.empty() || !(m_forecast_rate > 0.0)) return;
   double points = 0.0;
   for (const detail::BoxSteps& box : m_boxes) {
@@ -472,7 +473,7 @@ void Streaming<T, Dim, Memory>::follow(const std::function<Box<Dim>(std::int64_t
   m_parts = parts;
   plan_parts();
   const auto load = [&] { load_slabs(); };
-  m_ranks ? m_ranks->together(load) : load();
+  m_ranks ? m_ranks->collectively(load) : load();
 }
 
 template <class T, int Dim, class Memory>
@@ -521,7 +522,7 @@ void Streaming<T, Dim, Memory>::prepare(const std::function<Box<Dim>(std::int64_
     Chain& chain = m_chains.emplace_back();
     for (std::size_t g = 0; g < devices(); ++g) {
       chain.push_back(std::make_unique<Device>(instance(k, g), scheme(k, g), *m_shape, *m_schedule,
-                                               m_ranks ? m_place : static_cast<int>(g),
+                                               m_ranks ? m_chain_index : static_cast<int>(g),
                                                m_plan.resident));
       if (m_plan.resident) chain.back()->load_parameters(m_volumes[k]->parameters());
     }

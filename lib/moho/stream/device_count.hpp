@@ -4,8 +4,8 @@
 /// \file
 /// \brief Number of devices of a process.
 
+#include <moho/core/cuda.hpp>
 #include <moho/core/instances.hpp>
-#include <moho/core/order.hpp>
 
 namespace moho::stream {
 
@@ -15,7 +15,7 @@ inline int device_count(const Instance<Kokkos::HostSpace>&) { return 1; }
 /// \overload
 inline int device_count(const Instance<Kokkos::CudaSpace>&) {
   int count = 0;
-  moho::detail::check_cuda(cudaGetDeviceCount(&count), "moho::stream::device_count");
+  moho::check_cuda(cudaGetDeviceCount(&count), "moho::stream::device_count");
   return count;
 }
 #endif

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Iterations of a stream over the devices of one process, and their synchronisation.
 
+#include <moho/core/event.hpp>
 #include <moho/core/timeline.hpp>
 #include <moho/stream/kernel/pipeline.hpp>
 
@@ -53,18 +54,18 @@ namespace detail {
 
 /// The last few events of a kind, by iteration.
 template <class Memory>
-class Moments {
+class RecentEvents {
  public:
   /// Returns the event of an iteration; those of negative iterations are never set.
-  Mark<Memory>& at(std::int64_t i) {
+  Event<Memory>& at(std::int64_t i) {
     if (i < 0) return m_never;
     return m_marks[static_cast<std::size_t>(i % count)];
   }
 
  private:
   static constexpr std::int64_t count = 4;
-  Mark<Memory> m_marks[count];
-  Mark<Memory> m_never;
+  Event<Memory> m_marks[count];
+  Event<Memory> m_never;
 };
 
 /// Spans of a device's instances, which enter the timeline at the end.
@@ -74,12 +75,12 @@ class Spans {
   /// Begins a span on an instance.
   void begin(const Instance<Memory>& exec, std::string row, std::string stage, double bytes) {
     m_spans.push_back({std::move(row), std::move(stage), {}, {}, bytes});
-    m_spans.back().begin.set(exec);
+    m_spans.back().begin.record(exec);
   }
   /// Ends the latest span.
-  void end(const Instance<Memory>& exec) { m_spans.back().end.set(exec); }
+  void end(const Instance<Memory>& exec) { m_spans.back().end.record(exec); }
   /// First event, the time origin of the others.
-  Mark<Memory> zero;
+  Event<Memory> zero;
   /// Adds all spans to a timeline.
   void add_to(Timeline& timeline) const {
     for (const One& span : m_spans) {
@@ -92,7 +93,7 @@ class Spans {
  private:
   struct One {
     std::string row, stage;
-    Mark<Memory> begin, end;
+    Event<Memory> begin, end;
     double bytes;
   };
   std::vector<One> m_spans;
@@ -196,7 +197,7 @@ class LaneRun {
   }
   /// Makes the steps of an iteration wait for the arrivals of the previous one.
   void hold_steps(std::size_t g, std::int64_t i) {
-    m_loaded[g].at(i - 1).hold(device(g).stepping());
+    m_loaded[g].at(i - 1).make_wait(device(g).stepping());
   }
   /// Copies the output of the last device in an iteration to the volume.
   void unload(std::int64_t i) {
@@ -207,7 +208,7 @@ class LaneRun {
     for (const StreamRange& range : m_unloaded) {
       commit(range.sweep);
       if (from == nullptr) continue;
-      last().unload(range, state_behind(range.sweep), from);
+      last().unload(range, state_after(range.sweep), from);
       from += last().staging_elements(range.planes.count());
     }
     m_report.staging_seconds +=
@@ -215,8 +216,8 @@ class LaneRun {
     m_unloaded.clear();
   }
   /// Stores the output of the last device in an iteration.
-  void store(std::int64_t i, Mark<Memory>& stepped, Spans<Memory>* spans) {
-    stepped.hold(last().storing());
+  void store(std::int64_t i, Event<Memory>& stepped, Spans<Memory>* spans) {
+    stepped.make_wait(last().storing());
     const std::vector<StreamRange>& ranges = m_work.back().stores;
     const double bytes = m_plane_out * planes_of_all(ranges);
     T* to = m_staged ? m_leaving[i % 2].data() : nullptr;
@@ -228,27 +229,27 @@ class LaneRun {
       if (last().ring().whole()) continue;
       // without buffers unload() still keeps the order of sweeps
       if (!m_staged && m_in_file) commit(range.sweep);
-      last().store(range, state_behind(range.sweep), to);
+      last().store(range, state_after(range.sweep), to);
       if (to != nullptr) to += last().staging_elements(range.planes.count());
     }
     if (noted) spans->end(last().storing());
     m_report.bytes_out += bytes;
     m_unloaded = ranges;
-    m_stored.at(i).set(last().storing());
+    m_stored.at(i).record(last().storing());
   }
   /// Loads the input of a device in an iteration.
   ///
   /// `stepped` are the events, of this and of the preceding device, that complete the steps of the
   /// previous iteration.
-  void load(std::size_t g, std::int64_t i, Mark<Memory>& stepped, Mark<Memory>* stepped_before,
+  void load(std::size_t g, std::int64_t i, Event<Memory>& stepped, Event<Memory>* stepped_before,
             Spans<Memory>* spans) {
     Pipeline<T, Dim, Memory>& to = device(g);
     const Instance<Memory>& loading = to.loading();
-    stepped.hold(loading);
-    left(g, i - 1).hold(loading);
+    stepped.make_wait(loading);
+    left(g, i - 1).make_wait(loading);
     const double bytes = m_plane_in * planes_of_all(m_work[g].loads);
-    if (stepped_before != nullptr) stepped_before->hold(loading);
-    if (g == 0) m_stored.at(i - 1).hold(loading);
+    if (stepped_before != nullptr) stepped_before->make_wait(loading);
+    if (g == 0) m_stored.at(i - 1).make_wait(loading);
     const bool noted = spans != nullptr && !m_work[g].loads.empty();
     if (noted) {
       spans->begin(loading, row("to the device", g), g == 0 ? "to the device" : "handed on", bytes);
@@ -272,7 +273,7 @@ class LaneRun {
       m_report.bytes_in += m_plane_in * static_cast<double>(range.planes.count());
     }
     if (noted) spans->end(loading);
-    m_loaded[g].at(i).set(loading);
+    m_loaded[g].at(i).record(loading);
   }
   /// Ends the lane after all submissions. \param whole false: discard pending results
   void end(bool whole) {
@@ -305,7 +306,7 @@ class LaneRun {
     return static_cast<double>(sum);
   }
   // event: the output of a device in an iteration has left it
-  Mark<Memory>& left(std::size_t g, std::int64_t i) {
+  Event<Memory>& left(std::size_t g, std::int64_t i) {
     return g + 1 < m_devices ? m_loaded[g + 1].at(i) : m_stored.at(i);
   }
   void commit(std::int64_t sweeps) {
@@ -322,7 +323,7 @@ class LaneRun {
   const VolumeState<T>& state_before(std::int64_t sweep) const {
     return m_lane.volume->state(sweep - m_committed);
   }
-  const VolumeState<T>& state_behind(std::int64_t sweep) const {
+  const VolumeState<T>& state_after(std::int64_t sweep) const {
     return m_lane.volume->state(sweep - m_committed + 1);
   }
 
@@ -332,8 +333,8 @@ class LaneRun {
   StreamReport& m_report;
   std::size_t m_devices;
   bool m_in_file, m_staged;
-  std::vector<Moments<Memory>> m_loaded;
-  Moments<Memory> m_stored;
+  std::vector<RecentEvents<Memory>> m_loaded;
+  RecentEvents<Memory> m_stored;
   double m_plane_in, m_plane_out;
   Elements m_arriving[2], m_leaving[2];
   std::vector<StreamWork> m_work;
@@ -356,15 +357,15 @@ void step_lanes(const std::vector<std::unique_ptr<LaneRun<T, Dim, Memory>>>& lan
   std::vector<std::size_t> next(lanes.size(), 0);
   for (;;) {
     const Key none{INT64_MAX, INT64_MAX};
-    Key least = none;
+    Key min = none;
     for (std::size_t k = 0; k < lanes.size(); ++k) {
       const auto& stages = lanes[k]->work(g).stages;
-      if (next[k] < stages.size()) least = std::min(least, key_of(k, stages[next[k]]));
+      if (next[k] < stages.size()) min = std::min(min, key_of(k, stages[next[k]]));
     }
-    if (least == none) return;
+    if (min == none) return;
     for (std::size_t k = 0; k < lanes.size(); ++k) {
       const auto& stages = lanes[k]->work(g).stages;
-      if (next[k] == stages.size() || key_of(k, stages[next[k]]) != least) continue;
+      if (next[k] == stages.size() || key_of(k, stages[next[k]]) != min) continue;
       // the first lane is the first
       if (k == 0 && action) action(g, stages[next[k]]);
       lanes[k]->device(g).step(stages[next[k]++]);
@@ -406,11 +407,11 @@ class StreamRun {
   }
   void note_steady(std::int64_t i);
   std::int64_t bad() const {
-    std::int64_t least = BadValue::none;
+    std::int64_t min = BadValue::none;
     for (const auto& run : m_runs) {
-      for (std::size_t g = 0; g < m_devices; ++g) least = std::min(least, run->device(g).bad());
+      for (std::size_t g = 0; g < m_devices; ++g) min = std::min(min, run->device(g).bad());
     }
-    return least;
+    return min;
   }
 
   const StreamRunOptions<T>& m_options;
@@ -418,7 +419,7 @@ class StreamRun {
   StreamReport m_report;
   std::vector<std::unique_ptr<LaneRun<T, Dim, Memory>>> m_runs;
   std::size_t m_devices = 0;
-  std::vector<Moments<Memory>> m_stepped;
+  std::vector<RecentEvents<Memory>> m_stepped;
   std::vector<Spans<Memory>> m_spans;
   wave::kernel::ProgressTimer m_pace;
   /// Number of nodes submitted up to an iteration.
@@ -430,9 +431,9 @@ class StreamRun {
 
 template <class T, int Dim, class Memory>
 std::int64_t iterations_of(const std::vector<StreamLane<T, Dim, Memory>>& lanes) {
-  std::int64_t most = 0;
-  for (const auto& lane : lanes) most = std::max(most, lane.schedule->iterations());
-  return most;
+  std::int64_t max = 0;
+  for (const auto& lane : lanes) max = std::max(max, lane.schedule->iterations());
+  return max;
 }
 
 template <class T, int Dim, class Memory>
@@ -460,9 +461,9 @@ StreamRun<T, Dim, Memory>::StreamRun(const std::vector<StreamLane<T, Dim, Memory
     m_runs.push_back(std::make_unique<LaneRun<T, Dim, Memory>>(lane, name, options, m_report));
   }
   m_devices = lanes.front().chain->size();
-  m_stepped = std::vector<Moments<Memory>>(m_devices);
+  m_stepped = std::vector<RecentEvents<Memory>>(m_devices);
   m_spans = std::vector<Spans<Memory>>(m_devices);
-  for (std::size_t g = 0; g < m_devices; ++g) m_spans[g].zero.set(stepping(g));
+  for (std::size_t g = 0; g < m_devices; ++g) m_spans[g].zero.record(stepping(g));
   m_pace = wave::kernel::ProgressTimer(m_report.iterations);
 }
 
@@ -481,7 +482,7 @@ void StreamRun<T, Dim, Memory>::iterate(std::int64_t i) {
     }
     step_lanes<T, Dim, Memory>(m_runs, g, m_action);
     if (noted && any) m_spans[g].end(stepping(g));
-    m_stepped[g].at(i).set(stepping(g));
+    m_stepped[g].at(i).record(stepping(g));
   }
   for (const auto& run : m_runs) {
     if (i > 0) run->unload(i - 1);
@@ -524,11 +525,11 @@ void StreamRun<T, Dim, Memory>::note_steady(std::int64_t i) {
 template <class T, int Dim, class Memory>
 bool StreamRun<T, Dim, Memory>::failed() {
   if (m_failed || m_pace.seconds() < m_next_look) return m_failed;
-  const std::int64_t least = bad();
+  const std::int64_t min = bad();
   m_next_look = m_pace.seconds() + m_options.look_every;
-  if (least == BadValue::none) return false;
+  if (min == BadValue::none) return false;
   for (const auto& run : m_runs) {
-    const std::int64_t level = BadValue::of(least, run->device(0).nodes()).level;
+    const std::int64_t level = BadValue::of(min, run->device(0).nodes()).level;
     for (std::size_t g = 0; g < m_devices; ++g) {
       if (!run->device(g).watched()) continue;
       // sweeps are consecutive on a device
@@ -576,13 +577,13 @@ std::vector<StreamReport> run_chains(const std::vector<StreamLane<T, Dim, Memory
                                      const std::vector<StreamRunOptions<T>>& options) {
   const StreamAction none;
   std::vector<std::unique_ptr<detail::StreamRun<T, Dim, Memory>>> runs;
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   for (std::size_t k = 0; k < lanes.size(); ++k) {
     const std::vector<StreamLane<T, Dim, Memory>> one(1, lanes[k]);
     runs.push_back(std::make_unique<detail::StreamRun<T, Dim, Memory>>(one, options[k], none));
-    most = std::max(most, runs.back()->iterations());
+    max = std::max(max, runs.back()->iterations());
   }
-  for (std::int64_t i = 0; i < most; ++i) {
+  for (std::int64_t i = 0; i < max; ++i) {
     for (const auto& run : runs) {
       if (i < run->iterations() && !run->failed()) run->iterate(i);
     }

@@ -129,7 +129,7 @@ class Streaming {
   /// True for ranks in excess of those of all chains.
   bool idle() const { return m_idle; }
   /// True on the rank of a chain that receives its shots and has their gathers.
-  bool leads() const { return !m_idle && m_place == 0; }
+  bool leads() const { return !m_idle && m_chain_index == 0; }
   /// \brief Cuts slabs for the boxes of the first shot, and sets memory and forecast of the plan.
   ///
   /// Without slabs that follow boxes, see StreamingOptions::balance, it does nothing. Ranks of a
@@ -173,22 +173,22 @@ class Streaming {
   using Chain = std::vector<std::unique_ptr<Device>>;
   void examine(const InstanceOf<Memory>& exec, const wave::Boundaries<Dim>& faces,
                const wave::WaveletAt& wavelet, const std::vector<wave::Shot<Dim>>& shots);
-  void together(const std::function<void()>& function) const {
-    m_world != nullptr ? m_world->together(function) : function();
+  void collectively(const std::function<void()>& function) const {
+    m_world != nullptr ? m_world->collectively(function) : function();
   }
   void choose();
   void measure_stages();
   void decide(StreamRequest& allowed);
   void decide_fewest(StreamRequest& allowed);
   std::size_t slab_bytes(const PlaneRange& own) const;
-  std::size_t most_bytes(const std::vector<PlaneRange>& parts) const;
+  std::size_t max_bytes(const std::vector<PlaneRange>& parts) const;
   std::size_t equal_slab_bytes(std::int64_t devices) const;
   void keep_devices(std::int64_t devices);
   [[noreturn]] void refuse_division(std::int64_t devices, const std::vector<std::int64_t>& numbers,
                                     std::size_t memory) const;
   std::string needed_text(std::int64_t devices, std::size_t memory) const;
   void divide(const StreamRequest& allowed);
-  std::int64_t ranks_of_shot(std::int64_t least) const;
+  std::int64_t ranks_of_shot(std::int64_t min) const;
   void forecast_slabs();
   void plan_parts();
   void share(StreamRequest& allowed);
@@ -251,7 +251,7 @@ class Streaming {
   double m_forecast_rate = 0.0;          ///< that of the forecast; of all slabs if they are in turn
   StreamRanks* m_world = nullptr;        ///< all ranks; null: one process
   std::unique_ptr<StreamRanks> m_ranks;  ///< ranks of this chain; null: one rank
-  int m_place = 0;                       ///< position in the chain
+  int m_chain_index = 0;                 ///< position in the chain
   bool m_idle = false;                   ///< true if this rank is in no chain
   bool m_whole = false;                  ///< true if the device holds the complete grid
   bool m_cut = false;                    ///< true if devices hold slabs of the grid
@@ -277,7 +277,7 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
     if (!options.divided) m_options.wishes.devices = m_world->size();
   }
   m_options.wishes.shots = std::max<std::int64_t>(static_cast<std::int64_t>(shots.size()), 1);
-  together([&] { examine(exec, faces, wavelet, shots); });
+  collectively([&] { examine(exec, faces, wavelet, shots); });
   choose();
 }
 
@@ -348,7 +348,7 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
   m_need.shape.steps = m_sampling.steps;
   m_need.fixed += sizeof(T) * static_cast<std::size_t>(
                                   m_receivers * m_sampling.rows +
-                                  detail::most_sources(shots) *
+                                  detail::max_sources(shots) *
                                       static_cast<std::int64_t>(m_modelling.wavelet.size()));
 }
 

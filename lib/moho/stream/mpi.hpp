@@ -22,10 +22,10 @@ class MpiRanks : public StreamRanks {
  public:
   /// \param communicator has to outlive the object, unless `owned` transfers its ownership
   /// \param owned true: the object frees the communicator
-  /// \param together implementation of together(); empty: mpi::together()
+  /// \param collectively implementation of collectively(); empty: mpi::collectively()
   explicit MpiRanks(MPI_Comm communicator, bool owned = false,
-                    std::function<void(const std::function<void()>&)> together = {})
-      : m_communicator(communicator), m_owned(owned), m_together(std::move(together)) {}
+                    std::function<void(const std::function<void()>&)> collectively = {})
+      : m_communicator(communicator), m_owned(owned), m_together(std::move(collectively)) {}
   ~MpiRanks() override {
     int over = 0;
     MPI_Finalized(&over);
@@ -34,13 +34,13 @@ class MpiRanks : public StreamRanks {
 
   int rank() const override { return mpi::rank_in(m_communicator); }
   int size() const override { return mpi::size_of(m_communicator); }
-  void together(const std::function<void()>& function) override {
-    m_together ? m_together(function) : mpi::together(m_communicator, function);
+  void collectively(const std::function<void()>& function) override {
+    m_together ? m_together(function) : mpi::collectively(m_communicator, function);
   }
   void broadcast(void* bytes, std::size_t count) override {
     mpi::broadcast(m_communicator, static_cast<char*>(bytes), static_cast<std::int64_t>(count));
   }
-  std::int64_t least(std::int64_t value) override {
+  std::int64_t min(std::int64_t value) override {
     std::int64_t result = value;
     mpi::check(MPI_Allreduce(&value, &result, 1, MPI_INT64_T, MPI_MIN, m_communicator),
                "MPI_Allreduce");

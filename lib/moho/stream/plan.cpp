@@ -16,7 +16,7 @@ using text::significant;
 
 namespace {
 
-constexpr std::int64_t most_updates = 400;
+constexpr std::int64_t max_updates = 400;
 
 // Fraction of the link's rate that link-bound streams reach: 0.93 to 0.94, measured with 1 to 32
 // steps in a pass (docs/performance/stream.md).
@@ -24,7 +24,7 @@ constexpr double link_use = 0.93;
 
 // Returns the positions of a sweep: planes of the volume, and empty ones before and after them.
 double positions_of(const StreamShape& shape) {
-  return static_cast<double>(shape.before + shape.planes + shape.behind);
+  return static_cast<double>(shape.before + shape.planes + shape.trailing);
 }
 
 // Returns nodes per second of steps on slabs of a number of planes, interpolated.
@@ -127,7 +127,7 @@ std::int64_t KeptPlanes::count(const StreamShape& shape) const {
 }
 
 std::int64_t KeptPlanes::slots(const StreamShape& shape, std::int64_t n) const {
-  const std::int64_t lag = shape.lag > 0 ? shape.lag : shape.least_lag();
+  const std::int64_t lag = shape.lag > 0 ? shape.lag : shape.min_lag();
   const std::int64_t reader = std::min((n / group + 1) * group, count(shape)) - 1;
   std::int64_t stages = (reader - n) * interval;
   if (shape.updates * shape.devices % interval != 0) {
@@ -166,7 +166,7 @@ std::size_t StreamRequirements::device_bytes(const StreamShape& given, bool resi
   StreamShape one = given;
   one.ranges.clear();
   std::int64_t elements = ring_elements(one, resident);
-  for (const StreamRequirements& other : beside) elements += other.ring_elements(one, resident);
+  for (const StreamRequirements& other : others) elements += other.ring_elements(one, resident);
   const std::int64_t slots = std::max(Schedule(one).ring_planes(), 2 * one.beyond());
   elements += sums * sum_elements * (sums_held ? sum_planes : slots);
   const std::int64_t window =
@@ -183,7 +183,7 @@ std::size_t StreamRequirements::host_bytes(int volumes) const {
                              sums * sum_elements * sum_planes;
   const std::int64_t elements = parameters * planes * plane_elements + volumes * state;
   std::size_t bytes = static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar);
-  for (const StreamRequirements& other : beside) bytes += other.host_bytes(volumes);
+  for (const StreamRequirements& other : others) bytes += other.host_bytes(volumes);
   return bytes;
 }
 
@@ -197,7 +197,7 @@ double StreamRequirements::plane_out(bool sums_held) const {
                  (2.0 * static_cast<double>(plane_elements) +
                   2.0 * (static_cast<double>(layer_elements) + across));
   if (!sums_held) bytes += share(sum_planes) * scalar * sums * static_cast<double>(sum_elements);
-  for (const StreamRequirements& other : beside) bytes += other.plane_out();
+  for (const StreamRequirements& other : others) bytes += other.plane_out();
   return bytes;
 }
 
@@ -209,13 +209,13 @@ double StreamRequirements::plane_in(bool resident, bool sums_held) const {
            static_cast<double>(one.plane_elements);
   };
   bytes += of(*this);
-  for (const StreamRequirements& other : beside) bytes += of(other);
+  for (const StreamRequirements& other : others) bytes += of(other);
   return bytes;
 }
 
 double StreamRequirements::nodes() const {
   double sum = static_cast<double>(shape.planes) * static_cast<double>(plane_nodes);
-  for (const StreamRequirements& other : beside) sum += other.nodes();
+  for (const StreamRequirements& other : others) sum += other.nodes();
   return sum;
 }
 
@@ -247,7 +247,7 @@ PassSizes pass_sizes(const StreamShape& shape) {
   const auto updates = static_cast<double>(shape.updates);
   n.block = static_cast<double>(shape.block);
   n.devices = static_cast<double>(shape.devices);
-  n.lag = static_cast<double>(shape.lag > 0 ? shape.lag : shape.least_lag());
+  n.lag = static_cast<double>(shape.lag > 0 ? shape.lag : shape.min_lag());
   n.steps = static_cast<double>(shape.steps - shape.first);
   n.sweeps = std::ceil(n.steps / (updates * n.devices));
   n.blocks = (positions_of(shape) + 2.0 * static_cast<double>(shape.halo)) / n.block;
@@ -274,7 +274,7 @@ double stage_seconds(const StreamRequirements& need, const StreamShape& shape,
   one.ranges.clear();
   const auto slots = static_cast<double>(std::max(Schedule(one).ring_planes(), 2 * shape.beyond()));
   double elements = static_cast<double>(need.plane_elements) * (need.fields + need.work);
-  for (const StreamRequirements& other : need.beside) {
+  for (const StreamRequirements& other : need.others) {
     elements += static_cast<double>(other.plane_elements) * (other.fields + other.work);
   }
   const double repeated =
@@ -306,7 +306,7 @@ IterationTimes iteration_times(const StreamRequirements& need, const StreamShape
   times.stage = stage_seconds(need, shape, rates);
   // planes that leave are checked
   double looked = need.fields;
-  for (const StreamRequirements& other : need.beside) looked += other.fields;
+  for (const StreamRequirements& other : need.others) looked += other.fields;
   times.look = seconds_of(looked * block * static_cast<double>(need.plane_elements) * need.scalar,
                           rates.look > 0.0 ? rates.look : rates.memory);
   return times;
@@ -413,7 +413,7 @@ void add_plans(const StreamRequirements& need, const StreamRequest& wishes,
     StreamShape shape = base;
     shape.block = block;
     shape.lag = wishes.lag;
-    std::int64_t first = 1, last = std::min(most_updates, std::max<std::int64_t>(steps, 1));
+    std::int64_t first = 1, last = std::min(max_updates, std::max<std::int64_t>(steps, 1));
     // stages beyond the run's steps would have no work
     if (wishes.updates > 0) first = last = std::min(wishes.updates, base.steps);
     for (std::int64_t updates = first; updates <= last; ++updates) {
@@ -441,12 +441,12 @@ void add_plans(const StreamRequirements& need, const StreamRequest& wishes,
 
 // Returns the error for a device memory below that of the smallest shape.
 MemoryError too_little_memory(const StreamRequirements& need, const StreamRequest& wishes) {
-  StreamShape least = need.shape;
-  least.block = wishes.block > 0 ? wishes.block : 1;
-  least.updates = wishes.updates > 0 ? std::min(wishes.updates, need.shape.steps) : 1;
-  least.lag = wishes.lag;
-  least.devices = 1;
-  const std::size_t bytes = need.device_bytes(least, false);
+  StreamShape min = need.shape;
+  min.block = wishes.block > 0 ? wishes.block : 1;
+  min.updates = wishes.updates > 0 ? std::min(wishes.updates, need.shape.steps) : 1;
+  min.lag = wishes.lag;
+  min.devices = 1;
+  const std::size_t bytes = need.device_bytes(min, false);
   return MemoryError(
       concat("a device memory of ", format_bytes(static_cast<double>(wishes.device_memory)),
              " does not hold the planes of one stage (needed: ",
@@ -524,7 +524,7 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamRequiremen
                           : ""));
   lines.push_back(concat(format_bytes(static_cast<double>(plan.host_bytes)), " on the host, ",
                          format_bytes(static_cast<double>(plan.device_bytes)),
-                         " on each device: ", need.beside.empty() ? "a ring" : "rings", " of ",
+                         " on each device: ", need.others.empty() ? "a ring" : "rings", " of ",
                          counted(plan.ring_planes, "plane"),
                          plan.resident ? ", and all parameters" : "",
                          plan.sums_held ? ", and all sums" : ""));

@@ -95,8 +95,8 @@ struct StreamRequirements {
   /// Elements of the memory of layers across x, for all planes and one array of three.
   std::int64_t across_elements = 0;
   std::size_t fixed = 0;  ///< further bytes on the device: points, gathers, tapers
-  /// Volumes that stream concurrently (run_concurrent_volumes()), each with `beside` empty.
-  std::vector<StreamRequirements> beside = {};
+  /// Volumes that stream concurrently (run_concurrent_volumes()), each with `others` empty.
+  std::vector<StreamRequirements> others = {};
   int sums = 0;                    ///< number of arrays of sums, VolumeShape::sums
   std::int64_t sum_planes = 0;     ///< planes of the sums
   std::int64_t sum_elements = 0;   ///< elements of a plane of an array of sums

@@ -21,15 +21,15 @@ namespace moho::stream {
 /// \brief Returns the number of ranks that compute a shot together.
 ///
 /// It divides the ranks. Chosen, it is the least that leaves no rank without a shot.
-/// \param asked number of ranks; 0: chosen
+/// \param requested number of ranks; 0: chosen
 /// \param ranks number of all ranks
 /// \param shots number of shots
-/// \param name of `asked` in messages
-/// \throws InputError if `asked` does not divide the ranks
-inline int ranks_of_shot(int asked, int ranks, std::int64_t shots, const std::string& name) {
-  if (asked > 0) {
-    if (ranks % asked == 0) return asked;
-    throw InputError(concat(name, " is ", asked, ", and there ",
+/// \param name of `requested` in messages
+/// \throws InputError if `requested` does not divide the ranks
+inline int ranks_of_shot(int requested, int ranks, std::int64_t shots, const std::string& name) {
+  if (requested > 0) {
+    if (ranks % requested == 0) return requested;
+    throw InputError(concat(name, " is ", requested, ", and there ",
                             ranks == 1 ? "is 1 rank" : concat("are ", ranks, " ranks"),
                             " (allowed: numbers that divide the ranks): start a multiple of it "
                             "with mpirun -n"));
@@ -46,12 +46,12 @@ inline int ranks_of_shot(int asked, int ranks, std::int64_t shots, const std::st
 class RankGroups {
  public:
   /// \param world all ranks, which have to outlive the object; null: one process
-  /// \param asked,shots,name as of ranks_of_shot()
+  /// \param requested,shots,name as of ranks_of_shot()
   /// \throws InputError as ranks_of_shot()
-  RankGroups(StreamRanks* world, int asked, std::int64_t shots, const std::string& name)
-      : m_world(world), m_kept(asked > 0) {
+  RankGroups(StreamRanks* world, int requested, std::int64_t shots, const std::string& name)
+      : m_world(world), m_kept(requested > 0) {
     const int all = world != nullptr ? world->size() : 1;
-    divide(ranks_of_shot(asked, all, shots, name));
+    divide(ranks_of_shot(requested, all, shots, name));
     for (int n = m_size - 1; n > 0; --n) {
       if (all % n == 0) m_others.insert(m_others.begin(), n);
     }

@@ -36,11 +36,11 @@ class StreamRanks {
   /// Returns the number of processes. Not collective.
   virtual int size() const = 0;
   /// Calls a function on every rank. If it throws on one, all throw the same exception.
-  virtual void together(const std::function<void()>& function) = 0;
+  virtual void collectively(const std::function<void()>& function) = 0;
   /// Sends plain bytes of rank 0 to all ranks.
   virtual void broadcast(void* bytes, std::size_t count) = 0;
   /// Returns the minimum of the values of all ranks.
-  virtual std::int64_t least(std::int64_t value) = 0;
+  virtual std::int64_t min(std::int64_t value) = 0;
   /// Returns the number of ranks on this rank's machine that pass true, including this one.
   virtual int of_host(bool counts) = 0;
   /// \brief Returns the ranks with the same number as a separate group, in the same order.

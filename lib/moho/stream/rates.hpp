@@ -4,8 +4,10 @@
 /// \file
 /// \brief Measured rates of steps on slabs of planes, and of transfers of planes.
 
+#include <moho/core/device_instances.hpp>
+#include <moho/core/event.hpp>
 #include <moho/core/launch.hpp>
-#include <moho/core/order.hpp>
+#include <moho/core/staging.hpp>
 #include <moho/stream/plan.hpp>
 #include <moho/wave/propagator.hpp>
 
@@ -106,11 +108,11 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
   if (planes.empty()) return result;
   const Instance<Memory>& instance = exec;
   const std::int64_t extent = scheme.grid().extents[0], reach = scheme.reach(0);
-  const std::int64_t most = std::min(planes.back() + 2 * reach, extent);
-  const std::int64_t begin = (extent - most) / 2;
-  const PlaneRange window{begin, begin + most};
+  const std::int64_t max = std::min(planes.back() + 2 * reach, extent);
+  const std::int64_t begin = (extent - max) / 2;
+  const PlaneRange window{begin, begin + max};
   const wave::MediumCoefficients<T, Dim, Memory> arrays =
-      wave::MediumCoefficients<T, Dim, Memory>::ring(instance, scheme, most);
+      wave::MediumCoefficients<T, Dim, Memory>::ring(instance, scheme, max);
   const auto medium = arrays.moved(scheme.layout(window));
   auto field = wave::make_wavefield<T, Dim, Memory>(instance, scheme, window);
   // the written field alternates between two values, for any parameters
@@ -121,7 +123,7 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
   }
   const bool one_pass = scheme.always_one_pass();
   if (one_pass) field.axis_derivative[0] = field.axis_derivative[1] = {};
-  const double least_seconds = is_host_memory<Memory> ? 0.02 : 0.05;
+  const double min_seconds = is_host_memory<Memory> ? 0.02 : 0.05;
   // of a short run a twentieth suffices
   const std::int64_t enough = run < 0 ? std::int64_t(100000) : std::max<std::int64_t>(run / 20, 8);
   bool warm = is_host_memory<Memory>;
@@ -136,14 +138,14 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
     const std::int64_t depth = box.upper[0] - box.lower[0];
     // slabs that the grid clips to the same size are one
     if (!result.empty() && result.back().planes == depth) continue;
-    const std::int64_t places = std::max<std::int64_t>((end_of_all - box.lower[0]) / depth, 1);
-    std::int64_t place = 0;
+    const std::int64_t positions = std::max<std::int64_t>((end_of_all - box.lower[0]) / depth, 1);
+    std::int64_t position = 0;
     // neighbouring slabs share axis derivatives in a stream: only the slab's own count
     const auto once = [&] {
       Box<Dim> slab = box;
-      slab.lower[0] += place * depth;
-      slab.upper[0] += place * depth;
-      place = (place + 1) % places;
+      slab.lower[0] += position * depth;
+      slab.upper[0] += position * depth;
+      position = (position + 1) % positions;
       if (one_pass) {
         wave::step<T, Dim, Memory>(instance, scheme, medium, field, slab);
         return;
@@ -153,16 +155,16 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
     };
     once();
     instance.fence();
-    Mark<Memory> start, end;
+    Event<Memory> start, end;
     std::int64_t count = 2;
     double seconds = 0.0;
     for (;; count *= 2) {
-      start.set(instance);
+      start.record(instance);
       for (std::int64_t n = 0; n < count; ++n) once();
-      end.set(instance);
+      end.record(instance);
       end.wait();
       seconds = end.seconds_since(start);
-      if (warm && (seconds > least_seconds || count >= enough)) break;
+      if (warm && (seconds > min_seconds || count >= enough)) break;
       if (!warm && (seconds > 0.5 || count >= enough)) {
         warm = true;
         count = std::max<std::int64_t>(count / 16, 1);
@@ -188,17 +190,17 @@ void measure_link(const Instance<Memory>& exec, StreamRates& rates) {
     const auto device_in = allocate<Device>(exec, "moho::stream::link", bytes);
     const auto device_out = allocate<Device>(exec, "moho::stream::link", bytes);
     exec.fence();
-    Mark<Memory> begin_in, end_in, begin_out, end_out;
+    Event<Memory> begin_in, end_in, begin_out, end_out;
     constexpr int count = 6;
     for (int round = 0; round < 2; ++round) {
-      begin_in.set(in);
-      begin_out.set(out);
+      begin_in.record(in);
+      begin_out.record(out);
       for (int n = 0; n < count; ++n) {
         copy(in, device_in, host_in);
         copy(out, host_out, device_out);
       }
-      end_in.set(in);
-      end_out.set(out);
+      end_in.record(in);
+      end_out.record(out);
       end_in.wait();
       end_out.wait();
     }
@@ -206,11 +208,11 @@ void measure_link(const Instance<Memory>& exec, StreamRates& rates) {
     rates.out = count * static_cast<double>(bytes) / end_out.seconds_since(begin_out);
     // bandwidth of the device's memory that transfers use
     const auto other = allocate<Device>(exec, "moho::stream::link", bytes);
-    Mark<Memory> begin, end;
+    Event<Memory> begin, end;
     for (int round = 0; round < 2; ++round) {
-      begin.set(exec);
+      begin.record(exec);
       for (int n = 0; n < count; ++n) copy(exec, other, device_in);
-      end.set(exec);
+      end.record(exec);
       end.wait();
     }
     rates.memory = 2.0 * count * static_cast<double>(bytes) / end.seconds_since(begin);

@@ -273,7 +273,7 @@ class ReversedPair {
                         const std::vector<Points>& receivers, const Series& series,
                         const PairShotOptions& options);
   static void check_finite(const Side& side, const char* context);
-  std::vector<Points> points_of(const Side& side, const moho::Points<Dim>& places,
+  std::vector<Points> points_of(const Side& side, const moho::Points<Dim>& positions,
                                 const std::string& name) const;
   StreamRunOptions<T> run_options(int propagation, const PairShotOptions& options) const;
   // Returns the time of the last action.
@@ -292,7 +292,7 @@ class ReversedPair {
   std::vector<Instance<Memory>> m_instances;  ///< one a device
   Side m_first, m_source;
   PairRequirements m_action;
-  std::int64_t m_most_receivers = 0;
+  std::int64_t m_max_receivers = 0;
   StreamRequirements m_need;
   PairRates m_rates;
   StreamPlan m_plan;

@@ -10,11 +10,11 @@ namespace moho::stream {
 
 namespace {
 
-constexpr std::int64_t most = std::int64_t(1) << 40;
+constexpr std::int64_t max = std::int64_t(1) << 40;
 
-void check(const char* name, std::int64_t value, std::int64_t least, const std::string& advice) {
-  if (value >= least && value <= most) return;
-  throw InputError(concat(name, " is ", value, " (allowed: ", least, " or more): ", advice));
+void check(const char* name, std::int64_t value, std::int64_t min, const std::string& advice) {
+  if (value >= min && value <= max) return;
+  throw InputError(concat(name, " is ", value, " (allowed: ", min, " or more): ", advice));
 }
 
 // Rounds down, also for negative numerators.
@@ -24,7 +24,7 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-std::int64_t StreamShape::least_lag() const {
+std::int64_t StreamShape::min_lag() const {
   return std::max<std::int64_t>(reach, point_planes / 2);
 }
 
@@ -51,7 +51,7 @@ void run_concurrent_volumes(std::vector<StreamShape>& shapes,
                             ", one a volume, of one or more)"));
   }
   StreamShape common = shapes.front();
-  std::int64_t before = 0, behind = 0;
+  std::int64_t before = 0, trailing = 0;
   for (std::size_t k = 0; k < shapes.size(); ++k) {
     const StreamShape& shape = shapes[k];
     if (shape.halo != common.halo) {
@@ -68,14 +68,14 @@ void run_concurrent_volumes(std::vector<StreamShape>& shapes,
     common.reach = std::max(common.reach, shape.reach);
     common.point_planes = std::max(common.point_planes, shape.point_planes);
     before = std::max(before, zero[k]);
-    behind = std::max(behind, shape.planes - zero[k]);
+    trailing = std::max(trailing, shape.planes - zero[k]);
   }
-  common.lag = std::max(common.lag, common.least_lag());
+  common.lag = std::max(common.lag, common.min_lag());
   for (std::size_t k = 0; k < shapes.size(); ++k) {
     StreamShape shape = common;
     shape.planes = shapes[k].planes;
     shape.before = before - zero[k];
-    shape.behind = behind - (shape.planes - zero[k]);
+    shape.trailing = trailing - (shape.planes - zero[k]);
     shapes[k] = shape;
   }
 }
@@ -95,13 +95,13 @@ Schedule::Schedule(const StreamShape& shape) : m_shape(shape) {
   check("devices", shape.devices, 1, "devices of the chain");
   check("hold", shape.hold, 0, "planes");
   check("before", shape.before, 0, "empty positions before the planes");
-  check("behind", shape.behind, 0, "empty positions behind the planes");
-  if (!shape.ranges.empty() && (shape.before > 0 || shape.behind > 0)) {
+  check("behind", shape.trailing, 0, "empty positions behind the planes");
+  if (!shape.ranges.empty() && (shape.before > 0 || shape.trailing > 0)) {
     throw InputError("ranges: volumes side by side have none: stream all planes");
   }
-  if (m_shape.lag == 0) m_shape.lag = shape.least_lag();
-  if (m_shape.lag < shape.least_lag()) {
-    throw InputError(concat("lag is ", shape.lag, " (allowed: ", shape.least_lag(),
+  if (m_shape.lag == 0) m_shape.lag = shape.min_lag();
+  if (m_shape.lag < shape.min_lag()) {
+    throw InputError(concat("lag is ", shape.lag, " (allowed: ", shape.min_lag(),
                             " or more): a step reads ", shape.reach,
                             " planes on both sides, and a receiver ", shape.point_planes));
   }
@@ -136,9 +136,9 @@ std::int64_t Schedule::latency() const {
 }
 
 std::int64_t Schedule::ring_planes() const {
-  const std::int64_t behind = std::max<std::int64_t>(
+  const std::int64_t trailing = std::max<std::int64_t>(
       {m_shape.block + m_shape.hold, m_shape.reach, m_shape.point_planes - 1});
-  return 2 * m_shape.block + m_shape.updates * m_shape.lag + behind;
+  return 2 * m_shape.block + m_shape.updates * m_shape.lag + trailing;
 }
 
 std::int64_t Schedule::third_level_planes() const {
@@ -146,7 +146,7 @@ std::int64_t Schedule::third_level_planes() const {
 }
 
 std::int64_t Schedule::positions(std::int64_t sweep) const {
-  return m_shape.before + range(sweep).count() + 2 * m_shape.halo + m_shape.behind;
+  return m_shape.before + range(sweep).count() + 2 * m_shape.halo + m_shape.trailing;
 }
 
 std::int64_t Schedule::period(std::int64_t sweep) const {
@@ -238,10 +238,10 @@ std::int64_t longest_chain(const StreamShape& shape) {
   one.devices = 1;
   one.ranges.clear();
   const Schedule schedule(one);
-  const std::int64_t behind =
+  const std::int64_t trailing =
       std::max<std::int64_t>({shape.block, shape.reach, shape.point_planes - 1});
-  const std::int64_t all = shape.before + shape.planes + 2 * shape.halo + shape.behind;
-  return std::max<std::int64_t>(1, (all - behind) / schedule.latency());
+  const std::int64_t all = shape.before + shape.planes + 2 * shape.halo + shape.trailing;
+  return std::max<std::int64_t>(1, (all - trailing) / schedule.latency());
 }
 
 }  // namespace moho::stream

@@ -27,7 +27,7 @@ struct StreamShape {
   int point_planes = 1;      ///< largest number of planes that a receiver reads
   std::int64_t block = 1;    ///< planes that arrive in an iteration
   std::int64_t updates = 1;  ///< steps of a plane on one device
-  std::int64_t lag = 0;      ///< planes between stages; 0: least_lag()
+  std::int64_t lag = 0;      ///< planes between stages; 0: min_lag()
   int devices = 1;           ///< devices of the chain
   /// Planes that each sweep advances, by sweep; each range contains the previous one.
   ///
@@ -37,7 +37,7 @@ struct StreamShape {
   ///
   /// \see run_concurrent_volumes()
   std::int64_t before = 0;
-  std::int64_t behind = 0;  ///< empty positions after the volume's planes
+  std::int64_t trailing = 0;  ///< empty positions after the volume's planes
   /// Planes that wait between the last stage and the transfer from the device.
   ///
   /// No step reads them; the schedule of the paper has a block of them.
@@ -52,7 +52,7 @@ struct StreamShape {
   /// A ring repeats them at its ends.
   std::int64_t beyond() const;
   /// Returns the smallest lag: the reach of a step, and half of a receiver's planes.
-  std::int64_t least_lag() const;
+  std::int64_t min_lag() const;
 };
 
 /// \brief Returns the schedule of the paper.

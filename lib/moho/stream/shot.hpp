@@ -272,7 +272,7 @@ void Streaming<T, Dim, Memory>::execute_ranks(Run& run) {
   // every rank has recorded the rows of its steps
   std::vector<T> mine = download(m_instances.front(), run.gathers.front());
   const std::size_t bytes = mine.size() * sizeof(T);
-  if (m_place > 0) {
+  if (m_chain_index > 0) {
     m_ranks->send(mine.data(), bytes, 0);
     m_ranks->wait_sent();
     return;

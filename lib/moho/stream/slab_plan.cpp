@@ -25,9 +25,9 @@ std::string SlabPlan::text() const {
                 " with snapshots");
 }
 
-TooManySlabs::TooManySlabs(std::int64_t devices, std::int64_t most, std::string condition,
+TooManySlabs::TooManySlabs(std::int64_t devices, std::int64_t max, std::string condition,
                            const std::string& advice)
-    : InputError(concat("devices is ", devices, " (allowed: up to ", most, ", so that ", condition,
+    : InputError(concat("devices is ", devices, " (allowed: up to ", max, ", so that ", condition,
                         ")", advice)),
       m_condition(std::move(condition)) {}
 

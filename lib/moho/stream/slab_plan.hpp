@@ -32,10 +32,10 @@ struct SlabPlan {
 /// number M, and advice.
 class TooManySlabs : public InputError {
  public:
-  /// \param devices refused number \param most largest possible number
+  /// \param devices refused number \param max largest possible number
   /// \param condition that slabs do not satisfy, such as "each has 8 planes of the 75"
   /// \param advice appended to the text
-  TooManySlabs(std::int64_t devices, std::int64_t most, std::string condition,
+  TooManySlabs(std::int64_t devices, std::int64_t max, std::string condition,
                const std::string& advice = "");
   /// Returns the condition that slabs do not satisfy.
   const std::string& condition() const { return m_condition; }

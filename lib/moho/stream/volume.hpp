@@ -259,12 +259,12 @@ VolumeShape<T, Dim>::VolumeShape(const wave::Scheme<T, Dim, Memory>& scheme)
   work = scheme.always_one_pass() ? 0 : wave::info(scheme.stencil()).work_fields;
   for (const auto& layer : scheme.layers()) {
     const wave::kernel::LayerShape one = scheme.layer_shape(layer, all_planes(scheme.grid()));
-    Layer place;
-    place.across_x = layer.axis == 0;
-    place.planes = place.across_x ? PlaneRange{layer.first, layer.first + layer.width}
-                                  : all_planes(scheme.grid());
-    place.plane_size = one.strides[0];
-    for (int f = 0; f < fields; ++f) layers.push_back(place);
+    Layer stored;
+    stored.across_x = layer.axis == 0;
+    stored.planes = stored.across_x ? PlaneRange{layer.first, layer.first + layer.width}
+                                    : all_planes(scheme.grid());
+    stored.plane_size = one.strides[0];
+    for (int f = 0; f < fields; ++f) layers.push_back(stored);
   }
 }
 

@@ -73,12 +73,12 @@ std::vector<double> arrival_times(const InstanceOf<Memory>& exec, const Grid<Dim
   const auto times = make_field<T>(exec, grid, "moho::survey::times");
   eikonal::solve(exec, grid, model, shot.sources, times, options);
   if (shot.receivers.empty()) return {};
-  std::vector<double> places;
+  std::vector<double> indices;
   for (const Point<Dim>& p : shot.receivers) {
-    const Point<Dim> place = grid.to_index_space(p);
-    for (int d = 0; d < Dim; ++d) places.push_back(place[d]);
+    const Point<Dim> index = grid.to_index_space(p);
+    for (int d = 0; d < Dim; ++d) indices.push_back(index[d]);
   }
-  const auto positions = upload(exec, places, "moho::survey::receivers");
+  const auto positions = upload(exec, indices, "moho::survey::receivers");
   const auto values = allocate<Kokkos::View<double*, Memory>>(exec, "moho::survey::arrivals",
                                                               shot.receivers.size());
   launch("moho::survey::arrivals", exec, static_cast<std::int64_t>(shot.receivers.size()),

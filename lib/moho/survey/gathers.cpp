@@ -177,11 +177,11 @@ class Mapping {
 
 // Minimum and maximum coordinate.
 struct Range {
-  double least = std::numeric_limits<double>::infinity();
-  double greatest = -std::numeric_limits<double>::infinity();
+  double min = std::numeric_limits<double>::infinity();
+  double max = -std::numeric_limits<double>::infinity();
   void add(double value) {
-    least = std::min(least, value);
-    greatest = std::max(greatest, value);
+    min = std::min(min, value);
+    max = std::max(max, value);
   }
 };
 
@@ -201,8 +201,8 @@ std::string describe(const std::array<Range, Dim>& ranges) {
   std::string text;
   for (int d = 0; d < Dim; ++d) {
     const Range& range = ranges[static_cast<std::size_t>(d)];
-    text += concat(d ? ", " : "", axis_name<Dim>(d), " ", range.least);
-    if (range.greatest != range.least) text += concat(" to ", range.greatest);
+    text += concat(d ? ", " : "", axis_name<Dim>(d), " ", range.min);
+    if (range.max != range.min) text += concat(" to ", range.max);
   }
   return text;
 }
@@ -222,9 +222,8 @@ std::string reason_outside(const Grid<Dim>& grid, const std::vector<wave::Shot<D
   bool other_sign = false;
   for (const Range& range : {sources[Dim - 1], receivers[Dim - 1]}) {
     const double shift = 2.0 * options.origin[2];
-    other_sign =
-        other_sign || (range.greatest < depths.least && -range.greatest - shift >= depths.least &&
-                       -range.least - shift <= depths.greatest);
+    other_sign = other_sign || (range.max < depths.min && -range.max - shift >= depths.min &&
+                                -range.min - shift <= depths.max);
   }
   std::string text =
       concat("shots: none of ", shots.size(), " has its source and a receiver in the ",

@@ -24,7 +24,7 @@ inline void check_live_traces(Communicator& processes, const std::string& name, 
   std::vector<double> sum{static_cast<double>(live)};
   processes.sum_to_root(sum);
   processes.broadcast(sum.data(), sizeof(double));
-  processes.together([&] {
+  processes.collectively([&] {
     if (sum[0] > 0.0) return;
     throw InputError(concat(name, ": no shot has a live trace (the samples of all ", traces,
                             " traces are zero; allowed: 1 live trace or more): check the samples "

@@ -60,9 +60,9 @@ class KaiserTable {
     u = std::fabs(u);
     if (u >= 1.0) return 0.0;
     // even in u; cubic interpolation of four values
-    const double place = u * size;
-    const auto i = static_cast<std::size_t>(place);
-    const double x = place - static_cast<double>(i);
+    const double coordinate = u * size;
+    const auto i = static_cast<std::size_t>(coordinate);
+    const double x = coordinate - static_cast<double>(i);
     const double a = m_value[i], b = m_value[i + 1], c = m_value[i + 2], d = m_value[i + 3];
     return -x * (x - 1.0) * (x - 2.0) / 6.0 * a + (x + 1.0) * (x - 1.0) * (x - 2.0) / 2.0 * b -
            (x + 1.0) * x * (x - 2.0) / 2.0 * c + (x + 1.0) * x * (x - 1.0) / 6.0 * d;
@@ -259,13 +259,13 @@ Resampling::Resampling(double interval, double start, std::int64_t count, double
     // samples at time steps keep their bits
     const bool same = m_pass == 0.0 && std::fabs(position - nearest) < 1e-6;
     const double reach = same ? 0.0 : radius, centre = same ? nearest : position;
-    const double least = std::max(std::ceil(centre - reach), 0.0);
+    const double min = std::max(std::ceil(centre - reach), 0.0);
     const double last = std::min(std::floor(centre + reach), static_cast<double>(count - 1));
     m_plain = m_plain && same;
     m_first.push_back(0);
-    if (!(least <= last)) continue;
-    m_first.back() = static_cast<std::int64_t>(least);
-    for (double j = least; j <= last; ++j) {
+    if (!(min <= last)) continue;
+    m_first.back() = static_cast<std::int64_t>(min);
+    for (double j = min; j <= last; ++j) {
       const double x = j - position;
       m_weight.push_back(same ? 1.0 : part * wave::sinc(part * x) * window(x / radius));
     }
@@ -345,13 +345,13 @@ namespace {
 
 template <int Dim>
 double straight_time(const wave::Shot<Dim>& shot, const Point<Dim>& receiver, double velocity) {
-  double least = std::numeric_limits<double>::infinity();
+  double min = std::numeric_limits<double>::infinity();
   for (const Point<Dim>& source : shot.sources) {
     double sum = 0.0;
     for (int d = 0; d < Dim; ++d) sum += (receiver[d] - source[d]) * (receiver[d] - source[d]);
-    least = std::min(least, std::sqrt(sum) / velocity);
+    min = std::min(min, std::sqrt(sum) / velocity);
   }
-  return least;
+  return min;
 }
 
 // Mutes samples before the arrivals; returns the fraction of samples set to zero.

@@ -78,8 +78,8 @@ ShotTraceBytes shot_trace_bytes(const std::vector<wave::Shot<Dim>>& shots, std::
   bytes.series = static_cast<double>(points) * static_cast<double>(samples) * sizeof(T);
   bytes.points = static_cast<double>(points) * (20.0 * Dim + 32.0) * sizeof(T);
   bytes.kept = bytes.read + prepared;
-  const double most = std::max({2.0 * bytes.read, bytes.read + prepared, prepared + bytes.series});
-  bytes.host = on_host ? std::max(most - bytes.series, 0.0) : most;
+  const double max = std::max({2.0 * bytes.read, bytes.read + prepared, prepared + bytes.series});
+  bytes.host = on_host ? std::max(max - bytes.series, 0.0) : max;
   return bytes;
 }
 

@@ -47,15 +47,15 @@ inline std::vector<double> parse_aperture(const std::string& text) {
 /// Part of the model grid in which a shot is migrated; it contains all depths.
 template <int Dim>
 struct ShotWindow {
-  Box<Dim> box;              ///< nodes of the window in the model
-  Grid<Dim> grid;            ///< grid of the nodes in `box`
-  bool cut_lower[Dim] = {};  ///< true for axes where the window begins after the model
-  bool cut_upper[Dim] = {};  ///< true for axes where the window ends before the model
+  Box<Dim> box;                    ///< nodes of the window in the model
+  Grid<Dim> grid;                  ///< grid of the nodes in `box`
+  bool truncated_lower[Dim] = {};  ///< true for axes where the window begins after the model
+  bool truncated_upper[Dim] = {};  ///< true for axes where the window ends before the model
 
   /// True if the window is the complete model.
   bool whole() const {
     for (int d = 0; d < Dim; ++d) {
-      if (cut_lower[d] || cut_upper[d]) return false;
+      if (truncated_lower[d] || truncated_upper[d]) return false;
     }
     return true;
   }
@@ -74,8 +74,8 @@ ShotWindow<Dim> window_of(const Grid<Dim>& grid, const Box<Dim>& box) {
   window.grid.origin = grid.position(box.lower);
   for (int d = 0; d < Dim; ++d) {
     window.grid.extents[d] = box.extent(d);
-    window.cut_lower[d] = box.lower[d] > 0;
-    window.cut_upper[d] = box.upper[d] < grid.extents[d];
+    window.truncated_lower[d] = box.lower[d] > 0;
+    window.truncated_upper[d] = box.upper[d] < grid.extents[d];
   }
   return window;
 }
@@ -113,11 +113,11 @@ ShotWindow<Dim> shot_window(const Grid<Dim>& grid, const wave::Shot<Dim>& shot,
   }
   Box<Dim> box = whole_box(grid);
   for (int d = 0; d < Dim - 1 && !aperture.empty(); ++d) {
-    double least = shot.sources.front()[d], greatest = least;
+    double min = shot.sources.front()[d], max = min;
     for (const Points<Dim>* points : {&shot.sources, &shot.receivers}) {
       for (const Point<Dim>& p : *points) {
-        least = std::min(least, p[d]);
-        greatest = std::max(greatest, p[d]);
+        min = std::min(min, p[d]);
+        max = std::max(max, p[d]);
       }
     }
     const double beyond = aperture[std::min(aperture.size() - 1, static_cast<std::size_t>(d))];
@@ -126,8 +126,8 @@ ShotWindow<Dim> shot_window(const Grid<Dim>& grid, const wave::Shot<Dim>& shot,
       const double q = (position - grid.origin[d]) / grid.spacing[d];
       return std::clamp(q, -1.0, static_cast<double>(grid.extents[d]));
     };
-    const auto lower = static_cast<std::int64_t>(std::floor(node(least - beyond) + 1e-6));
-    const auto upper = static_cast<std::int64_t>(std::ceil(node(greatest + beyond) - 1e-6)) + 1;
+    const auto lower = static_cast<std::int64_t>(std::floor(node(min - beyond) + 1e-6));
+    const auto upper = static_cast<std::int64_t>(std::ceil(node(max + beyond) - 1e-6)) + 1;
     box.lower[d] = std::max<std::int64_t>(lower, 0);
     box.upper[d] = std::min(upper, grid.extents[d]);
   }
@@ -156,7 +156,7 @@ WindowWeights<Dim> window_weights(const ShotWindow<Dim>& window, double taper) {
     weight.assign(static_cast<std::size_t>(count), 1.0);
     for (std::int64_t k = 0; k < count && taper > 0.0; ++k) {
       for (const bool lower : {true, false}) {
-        if (!(lower ? window.cut_lower[d] : window.cut_upper[d])) continue;
+        if (!(lower ? window.truncated_lower[d] : window.truncated_upper[d])) continue;
         const double away = static_cast<double>(lower ? k : count - 1 - k) * window.grid.spacing[d];
         if (away < taper) {
           weight[static_cast<std::size_t>(k)] *= 0.5 - 0.5 * std::cos(pi * away / taper);

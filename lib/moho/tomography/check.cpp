@@ -27,10 +27,10 @@ void check_vti(const Grid<Dim>& grid, const std::vector<unsigned char>& mask,
   }
   for (const auto* list : {&o.epsilon, &o.delta}) {
     for (const double value : *list) {
-      if (value >= eikonal::least_thomsen && value <= eikonal::greatest_thomsen) continue;
+      if (value >= eikonal::min_thomsen && value <= eikonal::max_thomsen) continue;
       throw InputError(concat(o.names(list == &o.epsilon ? "epsilon" : "delta"), " is ", value,
-                              " at a node (allowed: ", eikonal::least_thomsen, " to ",
-                              eikonal::greatest_thomsen, "): correct the file or the number"));
+                              " at a node (allowed: ", eikonal::min_thomsen, " to ",
+                              eikonal::max_thomsen, "): correct the file or the number"));
     }
   }
   if (o.times == Times::graph) {
@@ -90,11 +90,11 @@ void check_location(const Location<Dim>& location, const ArgumentNames& names) {
 template <int Dim>
 void check_invertible(const Grid<Dim>& unknowns, const Options<Dim>& o, const char* option) {
   for (int d = 0; d < Dim; ++d) {
-    const double most = 1e6 * unknowns.spacing[d];
-    if (o.prior.lengths[d] <= most || unknowns.extents[d] < 2) continue;
+    const double max = 1e6 * unknowns.spacing[d];
+    if (o.prior.lengths[d] <= max || unknowns.extents[d] < 2) continue;
     throw InputError(concat(o.names("lengths"), ": the prior's length along ", axis_name<Dim>(d),
                             " is ", o.prior.lengths[d], " m (allowed with ", o.names(option),
-                            ": up to ", most, " m, 1e6 distances of unknowns): give a shorter ",
+                            ": up to ", max, " m, 1e6 distances of unknowns): give a shorter ",
                             "length, or do without ", o.names(option)));
   }
 }
@@ -219,14 +219,14 @@ bool uses_eikonal(const Options<Dim>& options, const std::vector<unsigned char>&
 
 template <int Dim>
 std::pair<double, double> error_range(const PickSet<Dim>& picks, const Options<Dim>& options) {
-  double least = std::numeric_limits<double>::infinity(), most = 0.0;
+  double min = std::numeric_limits<double>::infinity(), max = 0.0;
   for (const Pick& pick : picks.picks) {
     const double sigma =
         pick.error > 0.0 ? pick.error : options.error_absolute + options.error_relative * pick.time;
-    least = std::min(least, sigma);
-    most = std::max(most, sigma);
+    min = std::min(min, sigma);
+    max = std::max(max, sigma);
   }
-  return {least, most};
+  return {min, max};
 }
 
 template <int Dim>
@@ -243,8 +243,8 @@ InversionBytes estimate_bytes(const Grid<Dim>& grid, const PickSet<Dim>& picks,
   }
   // a ray of half of the diagonal meets 2^(Dim - 1) + 1 nodes a cell
   const double entries = count * 0.5 * diagonal * (Dim == 2 ? 3.0 : 5.0);
-  const int steps = most_steps(options.krylov, options.rule, static_cast<std::int64_t>(count),
-                               static_cast<std::int64_t>(unknowns));
+  const int steps = max_steps(options.krylov, options.rule, static_cast<std::int64_t>(count),
+                              static_cast<std::int64_t>(unknowns));
   return {nodes * 8.0 * 8.0, entries * 12.0 * 4.0, (unknowns + count) * 8.0 * (steps + 8),
           nodes * (double_precision ? 18.0 : 10.0) * std::min(sources, 64.0)};
 }

@@ -31,14 +31,14 @@ double choose_damping(const optimize::Bidiagonal& matrix, const DampingRequest& 
                              ? std::max(100.0 * matrix.singular_values().front(), request.lowest)
                              : request.lowest;
   if (request.rule == DampingRule::gcv) {
-    double best = request.lowest, least = point_at(matrix, request.data, best).gcv;
+    double best = request.lowest, min = point_at(matrix, request.data, best).gcv;
     const int points = 200;
     for (int k = 1; k <= points; ++k) {
       const double lambda =
           request.lowest * std::pow(largest / request.lowest, static_cast<double>(k) / points);
       const double value = point_at(matrix, request.data, lambda).gcv;
-      if (value >= least) continue;
-      least = value;
+      if (value >= min) continue;
+      min = value;
       best = lambda;
     }
     return best;
@@ -46,11 +46,11 @@ double choose_damping(const optimize::Bidiagonal& matrix, const DampingRequest& 
   return matrix.largest_damping(goal_of(request) * request.data, request.lowest, largest);
 }
 
-int most_steps(int krylov, DampingRule rule, std::int64_t rows, std::int64_t columns) {
+int max_steps(int krylov, DampingRule rule, std::int64_t rows, std::int64_t columns) {
   if (rule != DampingRule::gcv) return krylov;
   const std::int64_t in_memory = (std::int64_t{1} << 27) / (rows + columns);
-  const std::int64_t most = std::min<std::int64_t>({8 * std::int64_t{krylov}, in_memory, 1000});
-  return std::max(krylov, static_cast<int>(std::min({most, rows, columns})));
+  const std::int64_t max = std::min<std::int64_t>({8 * std::int64_t{krylov}, in_memory, 1000});
+  return std::max(krylov, static_cast<int>(std::min({max, rows, columns})));
 }
 
 std::vector<DampingPoint> damping_curve(const optimize::Bidiagonal& matrix, double data,

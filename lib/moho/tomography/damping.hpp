@@ -37,7 +37,7 @@ double choose_damping(const optimize::Bidiagonal& matrix, const DampingRequest& 
 ///
 /// The degrees of freedom of a basis are at most its vectors. Vectors beyond `krylov` are limited
 /// to a GiB. \param krylov Options::krylov \param rows,columns numbers of picks and unknowns
-int most_steps(int krylov, DampingRule rule, std::int64_t rows, std::int64_t columns);
+int max_steps(int krylov, DampingRule rule, std::int64_t rows, std::int64_t columns);
 
 /// A point of the curve of chi^2 over lambda.
 struct DampingPoint {

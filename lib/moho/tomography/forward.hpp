@@ -420,17 +420,17 @@ CompressedRows<Memory> Forward<T, Dim, Memory>::add_picks(const Instance<Memory>
                                                           Batch& batch, std::size_t first_pick,
                                                           std::size_t last_pick, bool keep_rays,
                                                           Prediction<Dim, Memory>& result) const {
-  std::vector<std::int64_t> place;
+  std::vector<std::int64_t> index;
   Points<Dim> receivers;
-  place.reserve(last_pick - first_pick);
+  index.reserve(last_pick - first_pick);
   receivers.reserve(last_pick - first_pick);
   for (std::size_t k = first_pick; k < last_pick; ++k) {
     const Pick& pick = m_picks.picks[k];
-    place.push_back(pick.source - batch.first_source);
+    index.push_back(pick.source - batch.first_source);
     receivers.push_back(m_picks.receivers[static_cast<std::size_t>(pick.receiver)]);
   }
   const detail::Pairs<Dim, Memory> pairs =
-      detail::make_pairs<Dim>(exec, place, batch.sources, receivers);
+      detail::make_pairs<Dim>(exec, index, batch.sources, receivers);
   const auto field = detail::time_of_pair<T, Dim, Memory>(batch.medium, pairs, batch.ratios);
   const auto follow = [&] {
     return detail::follow_pairs<T, Dim, Memory>(exec, pairs, batch.paths,

@@ -93,9 +93,9 @@ Grid<Dim> plan_grid(const PickSet<Dim>& picks, double longest_offset, double rec
                               : std::max(std::ceil((last - first) / h - 1e-9) + 1.0, 1.0);
     nodes *= counts[d];
   }
-  if (!request.shape && !(nodes <= static_cast<double>(request.most_nodes))) {
+  if (!request.shape && !(nodes <= static_cast<double>(request.max_nodes))) {
     throw InputError(concat("the grid would have ", nodes, " nodes at a spacing of ", h,
-                            " m (allowed: ", request.most_nodes,
+                            " m (allowed: ", request.max_nodes,
                             " unless a shape is given): give a larger spacing, or a smaller margin "
                             "or depth"));
   }
@@ -112,7 +112,7 @@ Ground<2> ground_of_points(const PickSet<2>& picks, const Grid<2>& grid, double 
   for_each_point<2>(picks, [&](const Point<2>& p, const auto&) { line.push_back({p[0], p[1]}); });
   line = highest(std::move(line));
   while (line.size() > 1) {
-    double most = 0.0;  // excess of the deepest buried point
+    double max = 0.0;  // excess of the deepest buried point
     std::size_t deepest = line.size();
     for (std::size_t k = 0; k < line.size(); ++k) {
       std::vector<std::array<double, 2>> others(line);
@@ -121,8 +121,8 @@ Ground<2> ground_of_points(const PickSet<2>& picks, const Grid<2>& grid, double 
       // beyond the ends of the others the ground may fall as steeply as 45 degrees
       if (k == 0) excess -= line[1][0] - line[0][0];
       if (k + 1 == line.size()) excess -= line[k][0] - line[k - 1][0];
-      if (excess <= most) continue;
-      most = excess;
+      if (excess <= max) continue;
+      max = excess;
       deepest = k;
     }
     if (deepest == line.size()) break;

@@ -21,7 +21,7 @@ struct GridRequest {
   std::optional<double> margin = {};      ///< beside the points, m; empty: four nodes
   std::optional<Point<Dim>> origin = {};  ///< position of the first node, m
   std::optional<Index<Dim>> shape = {};   ///< nodes along the axes
-  std::int64_t most_nodes = 4000000;      ///< that are chosen without being asked
+  std::int64_t max_nodes = 4000000;       ///< that are chosen without being asked
 };
 
 /// \brief Chooses a grid that contains all points.

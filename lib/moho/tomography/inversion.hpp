@@ -82,9 +82,9 @@ class Inversion {
             std::vector<double> start, const Ground<Dim>& ground, const Options<Dim>& options);
 
   /// Returns true if the inversion has ended.
-  bool ended() const { return m_state.stop != Stop::none; }
+  bool ended() const { return m_state.stop != StopReason::none; }
   /// Returns the reason to end.
-  Stop stop() const { return m_state.stop; }
+  StopReason stop() const { return m_state.stop; }
   /// Computes an iteration; the first call evaluates the start model.
   IterationReport iterate(const Instance<Memory>& exec);
   /// Returns the velocity at the model nodes, m/s; nodes of air have that of the start.
@@ -230,7 +230,7 @@ class Inversion {
                                                 const std::vector<double>& x, double lambda,
                                                 double limit) const;
   double try_model(const Instance<Memory>& exec, const std::vector<double>& at, double lambda,
-                   double now, double least, bool keep_rays, IterationReport& report);
+                   double now, double min, bool keep_rays, IterationReport& report);
   double try_steps(const Instance<Memory>& exec, const std::vector<double>& x,
                    const std::vector<double>& solution, double predicted, double lambda,
                    bool keep_rays, IterationReport& report);

@@ -40,7 +40,7 @@ struct InversionResult {
   rays::RayPaths<Dim> paths;             ///< a ray for each pick
   Appraisal appraisal;                   ///< deviation, resolution and the curve of lambda
   std::vector<IterationReport> reports;  ///< of all iterations
-  Stop stop = Stop::none;                ///< reason to end
+  StopReason stop = StopReason::none;    ///< reason to end
   std::int64_t entries = 0;              ///< of the derivative
   PhaseTimes phases;                     ///< "iterations", "appraisal"
   std::string device;                    ///< name of the processor

@@ -224,15 +224,15 @@ class Columns {
  public:
   Columns(const fs::path& path, const io::Table& table) : m_path(path), m_table(table) {
     for (std::size_t k = 0; k < table.names.size(); ++k) {
-      if (!m_place.emplace(lower(table.names[k]), static_cast<std::int64_t>(k)).second) {
+      if (!m_column.emplace(lower(table.names[k]), static_cast<std::int64_t>(k)).second) {
         throw FileError(concat(path.string(), ": the column ", table.names[k], " occurs twice"));
       }
     }
   }
-  bool has(const std::string& name) const { return m_place.count(name) > 0; }
+  bool has(const std::string& name) const { return m_column.count(name) > 0; }
   // Refuses names that no list has: a misspelt column would be ignored.
   void allow(const std::vector<std::string>& names) const {
-    for (const auto& [name, place] : m_place) {
+    for (const auto& [name, index] : m_column) {
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
       std::string list;
       for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
@@ -241,7 +241,7 @@ class Columns {
     }
   }
   double at(std::int64_t row, const std::string& name) const {
-    return m_table.at(row, m_place.at(name));
+    return m_table.at(row, m_column.at(name));
   }
   double at(std::int64_t row, const std::string& name, double otherwise) const {
     return has(name) ? at(row, name) : otherwise;
@@ -258,7 +258,7 @@ class Columns {
  private:
   fs::path m_path;
   const io::Table& m_table;
-  std::map<std::string, std::int64_t> m_place;
+  std::map<std::string, std::int64_t> m_column;
 };
 
 // Points of a table id,x[,y],z.
@@ -308,7 +308,7 @@ PickSet<Dim> read_table(const fs::path& path, const PickFormat& format) {
   } else {
     columns.need({"sx", "sy", "sz", "rx", "ry", "rz", "time"}, "sx, sy, sz, rx, ry, rz, time");
   }
-  const auto place = [&](std::int64_t row, const std::string& s) {
+  const auto index = [&](std::int64_t row, const std::string& s) {
     Point<Dim> p{};
     p[0] = columns.at(row, s + "x");
     if constexpr (Dim == 3) p[1] = columns.at(row, s + "y");
@@ -342,8 +342,8 @@ PickSet<Dim> read_table(const fs::path& path, const PickFormat& format) {
       ++set.left_out;
       continue;
     }
-    pick.source = sources.add(ids ? station(shots, "shot", k) : place(k, "s"));
-    pick.receiver = receivers.add(ids ? station(stations, "receiver", k) : place(k, "r"));
+    pick.source = sources.add(ids ? station(shots, "shot", k) : index(k, "s"));
+    pick.receiver = receivers.add(ids ? station(stations, "receiver", k) : index(k, "r"));
     set.picks.push_back(pick);
   }
   sort_picks(set);
@@ -389,17 +389,17 @@ double spacing_of(const PickSet<Dim>& set) {
   });
   std::vector<double> nearest;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    double least = 0.0;
+    double min = 0.0;
     const auto look = [&](std::size_t j) {
       const double far = distance<Dim>(all[i], all[j]);
-      if (far > 0.0 && (least == 0.0 || far < least)) least = far;
+      if (far > 0.0 && (min == 0.0 || far < min)) min = far;
     };
-    for (std::size_t j = i; j-- > 0 && (least == 0.0 || all[i][0] - all[j][0] < least);) look(j);
-    for (std::size_t j = i + 1; j < all.size() && (least == 0.0 || all[j][0] - all[i][0] < least);
+    for (std::size_t j = i; j-- > 0 && (min == 0.0 || all[i][0] - all[j][0] < min);) look(j);
+    for (std::size_t j = i + 1; j < all.size() && (min == 0.0 || all[j][0] - all[i][0] < min);
          ++j) {
       look(j);
     }
-    if (least > 0.0) nearest.push_back(least);
+    if (min > 0.0) nearest.push_back(min);
   }
   return median(nearest);
 }
@@ -492,20 +492,20 @@ void compare_pairs(const PickSet<Dim>& set, PickCheck& check) {
 
 }  // namespace
 
-std::string to_string(Stop stop, const ArgumentNames& names) {
+std::string to_string(StopReason stop, const ArgumentNames& names) {
   switch (stop) {
-    case Stop::target:
+    case StopReason::target:
       return "chi^2 is at its target";
-    case Stop::floor:
+    case StopReason::floor:
       return concat("lambda is at its least, 1 / ", names("deviation_max"),
                     ", and chi^2 fell by less than 2 %");
-    case Stop::stalled:
+    case StopReason::stalled:
       return "the last step was predicted to gain less than 2 %";
-    case Stop::iterations:
+    case StopReason::iterations:
       return "the largest number of iterations is reached";
-    case Stop::failed:
+    case StopReason::failed:
       return "two iterations in turn found no better model";
-    case Stop::none:
+    case StopReason::none:
       break;
   }
   return "not ended";

@@ -241,7 +241,7 @@ std::vector<LineStation> stations_of_line(const PickSet<2>& picks) {
 // z of a station below the line through its neighbours, the distance to the nearer one, and how far
 // it is at least above or below both: at the edge of a cliff it is level with one.
 struct HeightOffLine {
-  double below, near, least;
+  double below, near, min;
 };
 
 HeightOffLine height_off_line(const std::vector<LineStation>& line, std::size_t k) {
@@ -260,7 +260,7 @@ HeightOffLine height_off_line(const std::vector<LineStation>& line, std::size_t 
 
 }  // namespace
 
-std::vector<std::string> odd_heights(const PickSet<2>& picks, std::size_t most) {
+std::vector<std::string> odd_heights(const PickSet<2>& picks, std::size_t max) {
   std::vector<LineStation> line = stations_of_line(picks);
   if (line.size() < 5) return {};
   std::vector<double> sizes;
@@ -276,7 +276,7 @@ std::vector<std::string> odd_heights(const PickSet<2>& picks, std::size_t most) 
     std::size_t found = line.size();
     for (std::size_t k = 0; k < line.size(); ++k) {
       const HeightOffLine h = height_off_line(line, k);
-      const double excess = h.least - std::max(0.5 * h.near, usual);
+      const double excess = h.min - std::max(0.5 * h.near, usual);
       if (excess <= largest) continue;
       largest = excess;
       found = k;
@@ -294,7 +294,7 @@ std::vector<std::string> odd_heights(const PickSet<2>& picks, std::size_t most) 
                           " the line through its neighbours: is its height right?"));
   }
   if (low.size() <= 3) high.insert(high.end(), low.begin(), low.end());
-  if (high.size() > most) high.resize(most);
+  if (high.size() > max) high.resize(max);
   return high;
 }
 

@@ -92,8 +92,8 @@ std::string describe_fit(const FitSummary& fit);
 ///
 /// Far is more than half of the distance to the nearer neighbour, at an end the distance itself,
 /// and eight times the median of all stations. Below the line only receivers with a place of their
-/// own count, and three at most: others are in boreholes. \param picks of a line \param most number
+/// own count, and three at most: others are in boreholes. \param picks of a line \param max number
 /// of remarks
-std::vector<std::string> odd_heights(const PickSet<2>& picks, std::size_t most = 5);
+std::vector<std::string> odd_heights(const PickSet<2>& picks, std::size_t max = 5);
 
 }  // namespace moho::tomography

@@ -104,9 +104,9 @@ void write_sources(const std::filesystem::path& path, const Points<Dim>& sources
 template <int Dim>
 void write_rays(const std::filesystem::path& path, const PickSet<Dim>& picks,
                 const InversionResult<Dim>& result) {
-  constexpr std::size_t most = 20000;
+  constexpr std::size_t max = 20000;
   const rays::RayPaths<Dim>& all = result.paths;
-  const std::size_t stride = (picks.picks.size() + most - 1) / most;
+  const std::size_t stride = (picks.picks.size() + max - 1) / max;
   std::vector<io::VtkCellData> data{{"source", {}}, {"receiver", {}}, {"residual", {}}};
   std::vector<std::int64_t> first{0};
   std::vector<Point<Dim>> points;

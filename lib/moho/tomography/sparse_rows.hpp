@@ -77,9 +77,9 @@ CompressedRows<Memory> transpose(const Instance<Memory>& exec, const CompressedR
                                                     rows.columns + 1),
       allocate<Kokkos::View<int*, Memory>>(exec, "moho::tomography::row", entries),
       allocate<Kokkos::View<double*, Memory>>(exec, "moho::tomography::value_by_column", entries)};
-  const auto place =
+  const auto index =
       allocate<Kokkos::View<int*, Memory>>(exec, "moho::tomography::places", blocks * rows.columns);
-  fill(exec, place, 0);
+  fill(exec, index, 0);
   const detail::TransposeData data{count,
                                    rows.columns,
                                    blocks,
@@ -87,7 +87,7 @@ CompressedRows<Memory> transpose(const Instance<Memory>& exec, const CompressedR
                                    rows.first.data(),
                                    rows.column.data(),
                                    rows.value.data(),
-                                   place.data(),
+                                   index.data(),
                                    result.first.data(),
                                    result.column.data(),
                                    result.value.data()};

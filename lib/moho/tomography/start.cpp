@@ -112,13 +112,13 @@ LinearVelocity fit_linear_velocity(const PickSet<Dim>& picks, const Grid<Dim>& g
   }
   if (samples.empty()) throw InputError("all picks have source and receiver at one point");
   LinearVelocity best, trial;
-  double least = best_speed(samples, 0.0, 0.3 * slow, 1.1 * quick, best);
+  double min = best_speed(samples, 0.0, 0.3 * slow, 1.1 * quick, best);
   // relative gradients from a hundredth to a hundred over the longest offset
   for (int k = 0; k <= 48; ++k) {
     const double ratio = std::pow(10.0, -2.0 + static_cast<double>(k) / 12.0) / longest;
     const double value = best_speed(samples, ratio, 0.1 * slow, 1.1 * quick, trial);
-    if (value >= least) continue;
-    least = value;
+    if (value >= min) continue;
+    min = value;
     best = trial;
   }
   double sum = 0.0;
@@ -156,10 +156,10 @@ std::vector<double> linear_model(const Grid<Dim>& grid, const Ground<Dim>& groun
 
 double LayeredVelocity::at(double depth) const {
   const double last = static_cast<double>(velocity.size() - 1);
-  const double place = std::clamp(depth / spacing, 0.0, last);
-  const double below = std::min(std::floor(place), std::max(last - 1.0, 0.0));
+  const double position = std::clamp(depth / spacing, 0.0, last);
+  const double below = std::min(std::floor(position), std::max(last - 1.0, 0.0));
   const auto k = static_cast<std::size_t>(below);
-  const double part = place - below;
+  const double part = position - below;
   return part > 0.0 ? (1.0 - part) * velocity[k] + part * velocity[k + 1] : velocity[k];
 }
 

@@ -46,7 +46,7 @@ void write_state(const std::filesystem::path& path, const InversionState& state)
                              static_cast<double>(state.delays.source.size()),
                              static_cast<double>(state.delays.receiver.size()),
                              static_cast<double>(state.reports.size()),
-                             state.least_damping,
+                             state.min_damping,
                              static_cast<double>(state.failures),
                              static_cast<double>(state.stop),
                              state.scale,
@@ -66,7 +66,7 @@ InversionState read_state(const std::filesystem::path& path) {
   const io::Array<double> array = io::read_npy<double>(path);
   const std::vector<double>& v = array.data;
   constexpr std::size_t head = 12;
-  constexpr std::size_t places[] = {1, 2, 3, 10, 11, 4};  // of the sizes; reports are last
+  constexpr std::size_t positions[] = {1, 2, 3, 10, 11, 4};  // of the sizes; reports are last
   const auto refuse = [&] {
     throw FileError(concat(path.string(),
                            ": it is no state of an inversion (allowed: files of write_state()): "
@@ -75,16 +75,17 @@ InversionState read_state(const std::filesystem::path& path) {
   if (v.size() < head || v[0] != version) refuse();
   std::size_t sizes[6], total = head;
   for (int k = 0; k < 6; ++k) {
-    const double size = v[places[k]];
+    const double size = v[positions[k]];
     if (!(size >= 0.0 && size < 1e15)) refuse();
     sizes[k] = static_cast<std::size_t>(size);
     total += sizes[k] * (k == 5 ? report_values : 1);
   }
-  if (total != v.size() || !(v[7] >= 0.0 && v[7] <= static_cast<double>(Stop::failed))) refuse();
+  if (total != v.size() || !(v[7] >= 0.0 && v[7] <= static_cast<double>(StopReason::failed)))
+    refuse();
   InversionState state;
-  state.least_damping = v[5];
+  state.min_damping = v[5];
   state.failures = static_cast<int>(v[6]);
-  state.stop = static_cast<Stop>(static_cast<int>(v[7]));
+  state.stop = static_cast<StopReason>(static_cast<int>(v[7]));
   state.scale = v[8];
   state.redescending = v[9] != 0.0;
   auto at = v.begin() + head;

@@ -24,11 +24,11 @@ struct InversionState {
   std::vector<double> white;             ///< unknowns before the prior
   Delays delays;                         ///< s
   std::vector<IterationReport> reports;  ///< of all iterations
-  double least_damping = 0.0;            ///< lambda may not fall below it in the next iteration
+  double min_damping = 0.0;              ///< lambda may not fall below it in the next iteration
   double scale = 0.0;                    ///< of the residuals over sigma; 0: not yet known
   bool redescending = false;             ///< biweights have replaced Huber's weights
   int failures = 0;                      ///< iterations without a step, in sequence
-  Stop stop = Stop::none;                ///< reason to end
+  StopReason stop = StopReason::none;    ///< reason to end
 };
 
 /// \brief Writes a state as a .npy file of doubles.

@@ -103,7 +103,7 @@ struct Options {
   int radius = Dim == 2 ? 8 : 3;           ///< of the graph's neighbourhood
   Times times = Times::automatic;          ///< solver of the traveltimes
   int krylov = 100;                        ///< largest number of steps of a bidiagonalisation; by
-                                           ///< gcv up to eight times as many, see most_steps()
+                                           ///< gcv up to eight times as many, see max_steps()
   int iterations = 20;                     ///< largest number of iterations
   double target = 1.0;                     ///< chi^2 to reach
   double tolerance = 0.04;                 ///< accepted distance from the target
@@ -133,7 +133,7 @@ struct Options {
 };
 
 /// Reason for which an inversion ended.
-enum class Stop {
+enum class StopReason {
   none,        ///< it has not ended
   target,      ///< chi^2 is within the tolerance of the target
   floor,       ///< lambda is at its least, and chi^2 fell by less than 2 %
@@ -143,7 +143,7 @@ enum class Stop {
 };
 
 /// Returns a reason in words. \param names of "deviation_max" in messages
-std::string to_string(Stop stop, const ArgumentNames& names = {});
+std::string to_string(StopReason stop, const ArgumentNames& names = {});
 
 /// State after an iteration; iteration 0 is the start model.
 struct IterationReport {

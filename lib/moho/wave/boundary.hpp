@@ -64,9 +64,9 @@ struct Randomise {
         const double inside = static_cast<double>(lower[d] - node[d]) / lower[d];
         if (inside > depth) depth = inside;
       }
-      const std::int64_t behind = node[d] - (grid.extents[d] - 1 - upper[d]);
-      if (behind > 0 && upper[d] > 0) {
-        const double inside = static_cast<double>(behind) / upper[d];
+      const std::int64_t beyond = node[d] - (grid.extents[d] - 1 - upper[d]);
+      if (beyond > 0 && upper[d] > 0) {
+        const double inside = static_cast<double>(beyond) / upper[d];
         if (inside > depth) depth = inside;
       }
     }

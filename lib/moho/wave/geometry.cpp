@@ -13,7 +13,7 @@ namespace moho::wave {
 namespace {
 
 // Upper bound of points: more than any survey has.
-constexpr std::int64_t most_points = 1'000'000'000;
+constexpr std::int64_t max_points = 1'000'000'000;
 
 template <int Dim>
 bool same(const Point<Dim>& a, const Point<Dim>& b) {
@@ -40,9 +40,9 @@ void check_ends(const Point<Dim>& first, const Point<Dim>& last) {
 }
 
 void check_point_count(double count, bool differ) {
-  if (!(count >= 1.0) || count > static_cast<double>(most_points)) {
+  if (!(count >= 1.0) || count > static_cast<double>(max_points)) {
     throw InputError(
-        concat("points: their number is ", count, " (allowed: 1 to ", most_points, ")"));
+        concat("points: their number is ", count, " (allowed: 1 to ", max_points, ")"));
   }
   if (count == 1.0 && differ) {
     throw InputError(

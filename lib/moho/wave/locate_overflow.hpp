@@ -24,14 +24,14 @@ inline constexpr const char* overflow_advice = "take self-adjoint equations, or 
 namespace detail {
 /// Returns "at node (3, 4), (30, 40)", or the distance of a layer node from the model.
 /// \param model grid without layers
-/// \param place position, m
+/// \param position position, m
 template <int Dim>
-std::string model_node(const Grid<Dim>& model, const std::vector<double>& place) {
+std::string model_node(const Grid<Dim>& model, const std::vector<double>& position) {
   Index<Dim> node{}, nearest{};
   std::int64_t outside = 0;
   for (int d = 0; d < Dim; ++d) {
     node[d] =
-        std::llround((place[static_cast<std::size_t>(d)] - model.origin[d]) / model.spacing[d]);
+        std::llround((position[static_cast<std::size_t>(d)] - model.origin[d]) / model.spacing[d]);
     nearest[d] = std::clamp<std::int64_t>(node[d], 0, model.extents[d] - 1);
     outside = std::max(outside, std::abs(node[d] - nearest[d]));
   }
@@ -55,7 +55,7 @@ Error overflow_error(const NotFinite& failure, const Grid<Dim>& model, std::int6
   const bool later = context.find("at the end of a pass") != std::string::npos;
   return Error(concat(
       context.empty() ? "" : context + ", ", "step ", failure.step(), ": the wavefield ",
-      failure.field(), " is no longer finite ", detail::model_node<Dim>(model, failure.place()),
+      failure.field(), " is no longer finite ", detail::model_node<Dim>(model, failure.position()),
       " (of ", text::counted(steps, "step"), "; ",
       later ? "the first was up to a pass before" : "it is the first at which it is not",
       "; it overflowed, or the source or the data hold such a number): look at "

@@ -514,13 +514,13 @@ void MediumCoefficients<T, Dim, Memory>::find_potential(const Instance<Memory>& 
   const Coefficients c = second_derivative(potential.radius);
   const int layer_reach = detail::layer_radius(potential.radius);
   const Coefficients first = first_derivative(layer_reach);
-  std::int64_t beside = potential.radius;
+  std::int64_t margin = potential.radius;
   for (int d = 0; d < Dim; ++d) {
     const double spacing = scheme.grid().spacing[d];
     potential.layer_a[d] = scheme.layer_factors(kernel::axis3<Dim>(d), 0);
     potential.layer_b[d] = scheme.layer_factors(kernel::axis3<Dim>(d), 1);
     if (d == 0 && potential.layer_a[d] != nullptr) {
-      beside = std::max<std::int64_t>(beside, 2 * layer_reach);
+      margin = std::max<std::int64_t>(margin, 2 * layer_reach);
     }
     for (int k = 1; k <= layer_reach; ++k) potential.slope[d][k] = first[k] / spacing;
     for (int k = 1; k <= potential.radius; ++k) {
@@ -529,8 +529,8 @@ void MediumCoefficients<T, Dim, Memory>::find_potential(const Instance<Memory>& 
   }
   // planes that read the loaded ones
   potential.box = m_layout.box();
-  potential.box.lower[0] = std::max(m_layout.window.begin, planes.begin - beside);
-  potential.box.upper[0] = std::min(m_layout.window.end, planes.end + beside);
+  potential.box.lower[0] = std::max(m_layout.window.begin, planes.begin - margin);
+  potential.box.upper[0] = std::min(m_layout.window.end, planes.end + margin);
   launch("moho::wave::find_potential", exec, potential.box.size(), potential);
 }
 

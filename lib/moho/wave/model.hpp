@@ -61,15 +61,15 @@ void for_each_field(ModelType&& model, const F& f) {
 
 /// Range of a field, and its first node (in memory order) with a NaN or a value out of range.
 struct FieldRange {
-  double least = 0.0;     ///< smallest value within the range
-  double greatest = 0.0;  ///< largest value within the range
+  double min = 0.0;       ///< smallest value within the range
+  double max = 0.0;       ///< largest value within the range
   std::int64_t bad = -1;  ///< flat index of the bad node on the grid; -1 if all are good
 };
 
 namespace detail {
 /// Value of the reduction to a FieldRange.
 struct RangeSum {
-  double least, greatest;
+  double min, max;
   std::int64_t bad;
 };
 /// Reduction to the range and the first bad node.
@@ -86,17 +86,17 @@ struct RangeOf {
       if (i < sum.bad) sum.bad = i;
       return;
     }
-    if (value < sum.least) sum.least = value;
-    if (value > sum.greatest) sum.greatest = value;
+    if (value < sum.min) sum.min = value;
+    if (value > sum.max) sum.max = value;
   }
   KOKKOS_INLINE_FUNCTION void init(RangeSum& sum) const {
-    sum.least = 1.0e300;
-    sum.greatest = -1.0e300;
+    sum.min = 1.0e300;
+    sum.max = -1.0e300;
     sum.bad = INT64_MAX;
   }
   KOKKOS_INLINE_FUNCTION void join(RangeSum& to, const RangeSum& from) const {
-    if (from.least < to.least) to.least = from.least;
-    if (from.greatest > to.greatest) to.greatest = from.greatest;
+    if (from.min < to.min) to.min = from.min;
+    if (from.max > to.max) to.max = from.max;
     if (from.bad < to.bad) to.bad = from.bad;
   }
 };
@@ -108,7 +108,7 @@ FieldRange range_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
                     const Field<T, Dim, Memory>& field, double lowest, double highest) {
   const detail::RangeSum sum = reduce("moho::wave::range", exec, grid.size(),
                                       detail::RangeOf<T>{field.data(), lowest, highest});
-  return {sum.least, sum.greatest, sum.bad == INT64_MAX ? -1 : sum.bad};
+  return {sum.min, sum.max, sum.bad == INT64_MAX ? -1 : sum.bad};
 }
 
 namespace detail {

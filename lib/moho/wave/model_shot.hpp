@@ -294,7 +294,7 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   RunOptions<T, Dim, Memory> run;
   run.last = steps;
   run.domain = options.domain;
-  run.least = sources.box();
+  run.min_box = sources.box();
   run.check_every = options.check_every;
   run.progress = options.progress;
   const auto row_of = [&](std::int64_t n) { return sampling.row_of(n); };

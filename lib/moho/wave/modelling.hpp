@@ -180,13 +180,13 @@ template <int Dim>
 MemoryError too_much_memory(const ModellingPlan<Dim>& plan, const ModellingOptions<Dim>& options,
                             std::size_t allowed) {
   const bool one = plan.concurrent_shots == 1;
-  const bool traces = plan.memory.gathers > plan.memory.most / 2;
+  const bool traces = plan.memory.gathers > plan.memory.peak / 2;
   return MemoryError(concat(
       "memory: the model of ", shape_string(plan.grid), " nodes", traces ? ", " : " and ",
       one ? std::string("its wavefield")
           : concat("wavefields of ", plan.concurrent_shots, " shots at once"),
       traces ? concat(" and the traces of ", text::counted(options.receivers, "receiver")) : "",
-      " take ", format_bytes(static_cast<double>(plan.memory.most)),
+      " take ", format_bytes(static_cast<double>(plan.memory.peak)),
       " (allowed: ", format_bytes(static_cast<double>(allowed)),
       options.memory > 0 ? ", as asked" : ", what is free", "): take ",
       one ? "" : "fewer shots at once, ",
@@ -312,7 +312,7 @@ void plan_sampling(const Grid<Dim>& grid, const ModelRange& range,
   plan.nodes_per_wave_wanted = required_points_per_wavelength(options.order);
   plan.random.seed = options.seed;
   // in some directions waves are slower than along the axis
-  const double slowing = std::min({range.epsilon.least, range.delta.least, 0.0});
+  const double slowing = std::min({range.epsilon.min, range.delta.min, 0.0});
   plan.random.floor = 1.001 * plan.nodes_per_wave_wanted * plan.frequency * spacing /
                       std::sqrt(1.0 + 2.0 * slowing);
 }
@@ -355,24 +355,24 @@ void plan_concurrent_shots(const Instance<Memory>& exec, const ModellingOptions<
   const std::size_t allowed = unchecked ? options.memory : memory_budget(exec, options.memory);
   // the model is already allocated
   const auto more = [&] {
-    return plan.memory.most -
-           std::min(plan.memory.most, options.memory > 0 ? 0 : plan.memory.model);
+    return plan.memory.peak -
+           std::min(plan.memory.peak, options.memory > 0 ? 0 : plan.memory.model);
   };
-  const auto most = static_cast<int>(std::min<std::int64_t>(
-      std::max<std::int64_t>(options.shots, 1), std::numeric_limits<int>::max()));
+  const auto max = static_cast<int>(std::min<std::int64_t>(std::max<std::int64_t>(options.shots, 1),
+                                                           std::numeric_limits<int>::max()));
   const bool one_launch =
       steps_in_one_launch<T, Dim, Memory>(plan.medium, options.equations, plan.faces);
   const bool steps_together = one_launch && !is_host_memory<Memory> && options.batch_size != 1;
-  const int chosen = steps_together ? shots_at_once_together(plan.grid.size(), most)
-                                    : shots_at_once(exec, plan.grid.size(), most);
+  const int chosen = steps_together ? shots_at_once_together(plan.grid.size(), max)
+                                    : shots_at_once(exec, plan.grid.size(), max);
   plan.concurrent_shots =
-      std::min(most, options.concurrent_shots > 0 ? options.concurrent_shots : chosen);
+      std::min(max, options.concurrent_shots > 0 ? options.concurrent_shots : chosen);
   const auto estimate = [&] {
     plan.batch_size = options.batch_size > 0
                           ? std::min(options.batch_size, plan.concurrent_shots)
                           : shots_together<Memory>(plan.concurrent_shots, one_launch);
     shape.concurrent_shots = plan.concurrent_shots;
-    shape.waiting = waiting_results(plan.concurrent_shots, plan.batch_size, most);
+    shape.waiting = waiting_results(plan.concurrent_shots, plan.batch_size, max);
     plan.memory = modelling_memory<T, Dim>(shape);
   };
   estimate();

@@ -20,21 +20,21 @@ class NotFinite : public Error {
   /// \param what the message
   /// \param step step after which it was detected, counted from the beginning of its propagation
   /// \param field 0: p; 1: q
-  /// \param place position of the node, m; one coordinate for each axis of the grid
-  NotFinite(const std::string& what, std::int64_t step, int field, std::vector<double> place)
-      : Error(what), m_step(step), m_field(field), m_place(std::move(place)) {}
+  /// \param position position of the node, m; one coordinate for each axis of the grid
+  NotFinite(const std::string& what, std::int64_t step, int field, std::vector<double> position)
+      : Error(what), m_step(step), m_field(field), m_position(std::move(position)) {}
 
   /// Returns the step after which it was detected; exact if every step was checked.
   std::int64_t step() const { return m_step; }
   /// Returns "p" or "q".
   const char* field() const { return m_field == 0 ? "p" : "q"; }
   /// Returns the position of the node, m.
-  const std::vector<double>& place() const { return m_place; }
+  const std::vector<double>& position() const { return m_position; }
   /// Returns the context, such as "shot 3, backward propagation"; empty if unknown.
   const std::string& context() const { return m_context; }
   /// Returns a copy with the name of a propagation in front of the context.
   NotFinite with_context(const std::string& propagation) const {
-    NotFinite result(concat(propagation, ", ", what()), m_step, m_field, m_place);
+    NotFinite result(concat(propagation, ", ", what()), m_step, m_field, m_position);
     result.m_context = m_context.empty() ? propagation : concat(propagation, ", ", m_context);
     return result;
   }
@@ -42,7 +42,7 @@ class NotFinite : public Error {
  private:
   std::int64_t m_step;
   int m_field;
-  std::vector<double> m_place;
+  std::vector<double> m_position;
   std::string m_context;
 };
 
@@ -55,14 +55,14 @@ template <int Dim>
 NotFinite not_finite(const Grid<Dim>& grid, std::int64_t flat, std::int64_t step, int field) {
   const Index<Dim> node = grid.node(flat);
   const Point<Dim> at = grid.position(node);
-  std::vector<double> place;
-  for (int d = 0; d < Dim; ++d) place.push_back(at[d]);
+  std::vector<double> position;
+  for (int d = 0; d < Dim; ++d) position.push_back(at[d]);
   return NotFinite(
       concat("step ", step, ": the wavefield ", field == 0 ? "p" : "q",
              " is no longer finite at node ", format_index(node), ", ", format_point(at),
              " (it overflowed, or the source holds such a number): look at the model "
              "there, smooth its angles, or take a smaller dt"),
-      step, field, std::move(place));
+      step, field, std::move(position));
 }
 
 /// Runs a propagation and adds its name to the context of a NotFinite error.

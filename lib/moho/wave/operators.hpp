@@ -128,7 +128,7 @@ bool bind_operator(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& s
   compute_axis_derivatives<T, Dim, Memory>(exec, scheme, medium, wavefield, box.grown(radius));
   if (!detail::bind_step(scheme, medium, wavefield, box, radius, s)) return false;
   s.shots = several.shots;
-  s.apart = several.apart;
+  s.batch_stride = several.batch_stride;
   const PlaneRange& window = wavefield.layout.window;
   mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
                                T(-1));

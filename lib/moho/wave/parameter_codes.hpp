@@ -28,7 +28,7 @@ struct ParameterCode {
   float low = 0.0F;   ///< value of the code `zero`, which is exact
   float step = 0.0F;  ///< difference of the values of neighbouring codes
   float zero = 0.0F;  ///< an integer from 0 to 65535
-  float most = 0.0F;  ///< no decoded value exceeds it
+  float max = 0.0F;   ///< no decoded value exceeds it
 
   /// Returns the value of a code.
   KOKKOS_FORCEINLINE_FUNCTION float decode(std::uint32_t code) const {
@@ -38,16 +38,16 @@ struct ParameterCode {
   KOKKOS_FORCEINLINE_FUNCTION float decode_from_zero(std::uint32_t code) const {
     return low + static_cast<float>(code) * step;
   }
-  /// Returns the code of the nearest value that does not exceed `most`.
+  /// Returns the code of the nearest value that does not exceed `max`.
   KOKKOS_INLINE_FUNCTION std::uint32_t encode(double value) const {
     if (!(step > 0.0F)) return static_cast<std::uint32_t>(zero);
-    const double place =
+    const double position =
         static_cast<double>(zero) + (value - static_cast<double>(low)) / static_cast<double>(step);
-    const double rounded = floor(place + 0.5);
+    const double rounded = floor(position + 0.5);
     auto code = static_cast<std::uint32_t>(rounded < 0.0       ? 0.0
                                            : rounded > 65535.0 ? 65535.0
                                                                : rounded);
-    while (code > 0 && decode(code) > most) --code;
+    while (code > 0 && decode(code) > max) --code;
     return code;
   }
 };
@@ -73,10 +73,10 @@ inline float short_step(double step) {
 /// \param spare unused codes below the range
 inline ParameterCode make_code(double low, const ValueRange& range, int spare = 0) {
   ParameterCode code;
-  const double first = std::min(low, range.least), last = std::max(low, range.greatest);
+  const double first = std::min(low, range.min), last = std::max(low, range.max);
   code.low = static_cast<float>(low);
   code.step = short_step((last - first) / (65533.0 - spare));
-  code.most = static_cast<float>(last);
+  code.max = static_cast<float>(last);
   if (code.step > 0.0F) {
     code.zero =
         static_cast<float>(std::ceil((low - first) / static_cast<double>(code.step)) + spare);
@@ -96,8 +96,8 @@ ValueRange potential_bounds(const Grid<Dim>& grid, int order, double contrast) {
   for (int d = 0; d < Dim; ++d) {
     for (int k = 1; k <= order / 2; ++k) {
       const double weight = 2.0 * c[k] / (grid.spacing[d] * grid.spacing[d]);
-      bounds.least += std::min(weight * up, weight * down);
-      bounds.greatest += std::max(weight * up, weight * down);
+      bounds.min += std::min(weight * up, weight * down);
+      bounds.max += std::max(weight * up, weight * down);
     }
   }
   return bounds;
@@ -120,8 +120,8 @@ constexpr int coded_parameter_bytes(kernel::Stencil stencil) {
 ///
 /// It is half a step over the smallest velocity.
 inline double velocity_code_error(const Limits& limits) {
-  const ParameterCode code = detail::make_code(limits.vp.least, limits.vp);
-  return 0.5 * static_cast<double>(code.step) / limits.vp.least;
+  const ParameterCode code = detail::make_code(limits.vp.min, limits.vp);
+  return 0.5 * static_cast<double>(code.step) / limits.vp.min;
 }
 
 /// Largest relative error of velocities with which ParameterStorage::automatic chooses codes.
@@ -170,8 +170,8 @@ template <int Dim>
 ParameterCodes make_codes(kernel::Stencil stencil, const Grid<Dim>& grid, int order,
                           const Limits& limits, double dt) {
   ParameterCodes codes;
-  const ValueRange distance{limits.vp.least * dt, limits.vp.greatest * dt};
-  codes.velocity = detail::make_code(distance.least, distance);
+  const ValueRange distance{limits.vp.min * dt, limits.vp.max * dt};
+  codes.velocity = detail::make_code(distance.min, distance);
   if (stencil == kernel::Stencil::variable_density) {
     codes.a =
         detail::make_code(0.0, detail::potential_bounds(grid, order, limits.density_contrast));

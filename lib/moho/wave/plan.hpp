@@ -75,7 +75,7 @@ struct MemoryNeed {
   std::size_t wavefield = 0;
   std::size_t gathers = 0;    ///< receivers, recorded samples, and results that wait
   std::size_t snapshots = 0;  ///< snapshots in transfer to the host
-  std::size_t most = 0;       ///< peak, including the given model
+  std::size_t peak = 0;       ///< peak, including the given model
   std::size_t host = 0;       ///< host memory in addition: traces, including those that wait
 };
 

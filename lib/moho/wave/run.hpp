@@ -20,8 +20,8 @@ namespace moho::wave {
 
 /// \brief Nodes that each step of a run advances; elsewhere the wavefield is at rest.
 ///
-/// Before each step run_steps() calls box() for the nodes of the step. It adds RunOptions::least to
-/// every box, and the box of the previous step unless may_shrink().
+/// Before each step run_steps() calls box() for the nodes of the step. It adds RunOptions::min_box
+/// to every box, and the box of the previous step unless may_shrink().
 template <class T, int Dim, class Memory>
 struct Domain {
   virtual ~Domain() = default;
@@ -146,7 +146,7 @@ struct RunOptions {
   std::int64_t first = 0;                    ///< time of wavefield.now when the run begins
   std::int64_t last = 0;                     ///< time of wavefield.now when it ends
   Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: the complete grid
-  Box<Dim> least{};  ///< nodes that every box includes, such as those of sources
+  Box<Dim> min_box{};  ///< nodes that every box includes, such as those of sources
   /// Called before every step, and at the end, with the time of wavefield.now: record here.
   std::function<void(std::int64_t time)> present = {};
   /// Called when the step from `time` is submitted, before wavefield.next becomes current.
@@ -157,10 +157,10 @@ struct RunOptions {
   std::function<void(std::int64_t time, const Box<Dim>& box)> advanced = {};
   /// \brief Called before a step from `time` in place of all of the above; it may do several.
   ///
-  /// It advances the wavefield by up to `most` steps of the complete grid, does what the other
+  /// It advances the wavefield by up to `max` steps of the complete grid, does what the other
   /// callbacks do in these steps, and returns their number; 0: it did nothing, and run_steps()
   /// does the next step. Not called with a domain.
-  std::function<std::int64_t(std::int64_t time, std::int64_t most)> several = {};
+  std::function<std::int64_t(std::int64_t time, std::int64_t max)> several = {};
   /// Steps between checks for NaN and overflow, with one check at the end; 0: no checks. With
   /// kernel::steps_at_once or more, steps by `several` have checks every
   /// kernel::steps_between_checks or more.
@@ -284,15 +284,15 @@ void check_finite(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>
     return;
   }
   const std::int64_t nodes = propagator.grid().size();
-  std::int64_t least = INT64_MAX;
+  std::int64_t min = INT64_MAX;
   for (int f = 0; f < wavefield.fields; ++f) {
     const Amplitude found =
         amplitude<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f], propagator.own(box));
-    if (found.bad >= 0) least = std::min(least, f * nodes + found.bad);
+    if (found.bad >= 0) min = std::min(min, f * nodes + found.bad);
   }
-  least = propagator.part()->least(least);
-  if (least == INT64_MAX) return;
-  throw not_finite(propagator.grid(), least % nodes, step, static_cast<int>(least / nodes));
+  min = propagator.part()->min(min);
+  if (min == INT64_MAX) return;
+  throw not_finite(propagator.grid(), min % nodes, step, static_cast<int>(min / nodes));
 }
 
 }  // namespace detail
@@ -337,13 +337,13 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
     const std::int64_t time = options.first + direction * done;
     if (options.several && options.domain == nullptr && done < steps) {
       exec.check_stop();
-      std::int64_t most = steps - done, every = options.check_every;
+      std::int64_t max = steps - done, every = options.check_every;
       if (every >= kernel::steps_at_once) {
         every = std::max(every, kernel::steps_between_checks);
       } else if (every > 0) {
-        most = std::min(most, every - done % every);
+        max = std::min(max, every - done % every);
       }
-      if (const std::int64_t count = options.several(time, most); count > 0) {
+      if (const std::int64_t count = options.several(time, max); count > 0) {
         box = former = whole;
         end_steps(count, every);
         report_progress();
@@ -356,8 +356,8 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
     Box<Dim> next = whole;
     if (options.domain != nullptr) {
       const std::int64_t number = direction > 0 ? time : time - 1;
-      const Box<Dim> asked = options.domain->box(exec, propagator, wavefield, number);
-      next = intersection(hull(asked, options.least), whole);
+      const Box<Dim> requested = options.domain->box(exec, propagator, wavefield, number);
+      next = intersection(hull(requested, options.min_box), whole);
       if (!options.domain->may_shrink()) next = hull(box, next);
     }
     propagator.step(exec, wavefield, next);

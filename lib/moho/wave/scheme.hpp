@@ -234,7 +234,7 @@ bool Scheme<T, Dim, Memory>::layers_in_one_launch() const {
       (layer.lower ? pair.lower_end : pair.upper_begin) =
           layer.lower ? layer.width : static_cast<int>(layer.first);
     }
-    if (!pair.apart(order() / 2, detail::layer_alignment<T>(false))) return false;
+    if (!pair.separated(order() / 2, detail::layer_alignment<T>(false))) return false;
   }
   return true;
 }

@@ -158,10 +158,10 @@ class SurveyRun {
         m_plan(modelling.plan()),
         m_shots(shots),
         m_options(options),
-        m_places(exec, modelling),
+        m_workers(exec, modelling),
         m_groups(shots.size()),
         m_parts(shots.size(), 0.0),
-        m_rates(m_places.instances.size(), 0.0) {}
+        m_rates(m_workers.instances.size(), 0.0) {}
 
   SurveyReport run(const Take& take);
 
@@ -192,7 +192,7 @@ class SurveyRun {
   const ModellingPlan<Dim>& m_plan;
   const std::vector<Shot<Dim>>& m_shots;
   const SurveyRunOptions<T, Dim, Memory>& m_options;
-  ShotWorkers<T, Dim, Memory> m_places;
+  ShotWorkers<T, Dim, Memory> m_workers;
   std::vector<std::vector<std::size_t>> m_groups;  // batches of shots
   std::vector<double> m_parts, m_rates;            // fractions of shots, rates of workers
   Stopwatch m_watch;
@@ -229,7 +229,7 @@ SurveyReport SurveyRun<T, Dim, Memory>::run(const Take& take) {
       take(m_groups[group][n], end.result);
     }
   };
-  run_concurrently<Ends>(m_places.workers(), next, work, done);
+  run_concurrently<Ends>(m_workers.workers(), next, work, done);
   if (!one_at_a_time && report.shots > 0) report.seconds = std::max(last - first, 0.0);
   return report;
 }
@@ -238,7 +238,7 @@ SurveyReport SurveyRun<T, Dim, Memory>::run(const Take& take) {
 template <class T, int Dim, class Memory>
 std::vector<std::size_t> SurveyRun<T, Dim, Memory>::next_group(std::size_t& k) const {
   std::vector<std::size_t> group;
-  while (k < m_shots.size() && group.size() < m_places.batch_size()) {
+  while (k < m_shots.size() && group.size() < m_workers.batch_size()) {
     const bool alone = has_snapshots(k);
     if (alone && !group.empty()) break;
     if (!m_options.claim || m_options.claim(k)) group.push_back(k);
@@ -254,7 +254,7 @@ auto SurveyRun<T, Dim, Memory>::model_group(std::size_t worker,
                                             CallingThread& caller) -> Ends {
   Ends ends;
   for (std::size_t first = 0; first < group.size();) {
-    const std::size_t end = std::min(first + m_places.room(worker), group.size());
+    const std::size_t end = std::min(first + m_workers.room(worker), group.size());
     const std::vector<std::size_t> batch(group.begin() + static_cast<std::ptrdiff_t>(first),
                                          group.begin() + static_cast<std::ptrdiff_t>(end));
     first = end;
@@ -275,7 +275,7 @@ auto SurveyRun<T, Dim, Memory>::model_group(std::size_t worker,
 template <class T, int Dim, class Memory>
 auto SurveyRun<T, Dim, Memory>::run_batch(std::size_t worker, const std::vector<std::size_t>& batch,
                                           CallingThread& caller) -> Ends {
-  const Instance<Memory>& exec = m_places.instances[worker];
+  const Instance<Memory>& exec = m_workers.instances[worker];
   Ends ends(batch.size());
   std::vector<ShotPoints<T, Dim, Memory>> points;
   for (std::size_t n = 0; n < batch.size(); ++n) {
@@ -291,8 +291,9 @@ auto SurveyRun<T, Dim, Memory>::run_batch(std::size_t worker, const std::vector<
     };
   }
   const double begin = m_watch.seconds();
-  auto results = model_batch<T, Dim, Memory>(
-      exec, m_modelling.propagator(), m_places.wavefields[worker], points, m_plan.wavelet, options);
+  auto results =
+      model_batch<T, Dim, Memory>(exec, m_modelling.propagator(), m_workers.wavefields[worker],
+                                  points, m_plan.wavelet, options);
   // seconds of a shot: fraction of the batch
   const double end = begin + static_cast<double>(batch.size()) * results.front().seconds;
   for (std::size_t n = 0; n < batch.size(); ++n) {
@@ -307,7 +308,7 @@ auto SurveyRun<T, Dim, Memory>::run_batch(std::size_t worker, const std::vector<
 template <class T, int Dim, class Memory>
 auto SurveyRun<T, Dim, Memory>::model_one(std::size_t worker, std::size_t k, CallingThread& caller)
     -> End {
-  const Instance<Memory>& exec = m_places.instances[worker];
+  const Instance<Memory>& exec = m_workers.instances[worker];
   const Propagator<T, Dim, Memory>& propagator = m_modelling.propagator();
   const Shot<Dim>& shot = m_shots[k];
   End end;
@@ -334,7 +335,7 @@ auto SurveyRun<T, Dim, Memory>::model_one(std::size_t worker, std::size_t k, Cal
     };
   }
   end.begin = m_watch.seconds();
-  Wavefield<T, Dim, Memory>& wavefield = m_places.wavefields[worker].front();
+  Wavefield<T, Dim, Memory>& wavefield = m_workers.wavefields[worker].front();
   end.result = locate_overflow<Dim>(
       m_modelling.model_grid(), m_plan.time.steps, concat("shot ", shot.number),
       [&](std::int64_t check_every) {
@@ -364,10 +365,10 @@ std::unique_ptr<SnapshotQueue<T, Dim, Memory>> SurveyRun<T, Dim, Memory>::snapsh
   SnapshotOptions options;
   if (!is_host_memory<Memory>) {
     options.writers = options.slots;
-    constexpr int most = 4;
+    constexpr int max = 4;
     const auto bytes = static_cast<std::size_t>(box.size()) * sizeof(T);
-    if (m_options.memory == 0 && 2 * most * bytes < memory_budget(exec, 0)) {
-      options.slots = options.writers = most;
+    if (m_options.memory == 0 && 2 * max * bytes < memory_budget(exec, 0)) {
+      options.slots = options.writers = max;
     }
   }
   const auto take = [this, &caller,

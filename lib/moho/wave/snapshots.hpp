@@ -5,9 +5,11 @@
 /// \brief Snapshots of a run, transferred to the host concurrently with its steps.
 
 #include <moho/core/copy.hpp>
+#include <moho/core/device_instances.hpp>
+#include <moho/core/event.hpp>
 #include <moho/core/instances.hpp>
-#include <moho/core/order.hpp>
 #include <moho/core/phases.hpp>
+#include <moho/core/staging.hpp>
 #include <moho/wave/layout.hpp>
 
 #include <algorithm>
@@ -119,7 +121,7 @@ class SnapshotQueue {
     explicit Lane(const Instance<Memory>& exec) : instance(exec) {}
     Instance<Memory> instance;
     HostValues parts[2];
-    Mark<Memory> there[2];
+    Event<Memory> staged[2];
   };
   void close();
   void work(Lane* lane);
@@ -130,7 +132,7 @@ class SnapshotQueue {
   Take m_take;
   std::int64_t m_part;
   std::vector<Storage<T, Memory>> m_slots;
-  std::vector<Mark<Memory>> m_filled;  // by slot
+  std::vector<Event<Memory>> m_filled;  // by slot
   std::vector<Lane> m_lanes;
   double m_waited = 0.0;
 
@@ -220,7 +222,7 @@ void SnapshotQueue<T, Dim, Memory>::put(const Layout<Dim>& layout,
     m_exec.fence();
     m_waited += watch.seconds();
   }
-  m_filled[entry.slot].set(m_exec);
+  m_filled[entry.slot].record(m_exec);
   {
     const std::lock_guard<std::mutex> lock(m_mutex);
     m_full.push_back(entry);
@@ -246,7 +248,7 @@ void SnapshotQueue<T, Dim, Memory>::hand_over(const Entry& entry, [[maybe_unused
     part.values = slot.data();
     m_take(part);
   } else {
-    m_filled[entry.slot].hold(lane->instance);
+    m_filled[entry.slot].make_wait(lane->instance);
     const std::int64_t parts = (part.size + m_part - 1) / m_part;
     const auto fetch = [&](std::int64_t k) {
       const auto begin = static_cast<std::size_t>(k * m_part);
@@ -254,12 +256,12 @@ void SnapshotQueue<T, Dim, Memory>::hand_over(const Entry& entry, [[maybe_unused
       const auto& to = lane->parts[k % 2];
       copy(lane->instance, Kokkos::subview(to, std::pair<std::size_t, std::size_t>(0, end - begin)),
            Kokkos::subview(slot, std::pair<std::size_t, std::size_t>(begin, end)));
-      lane->there[k % 2].set(lane->instance);
+      lane->staged[k % 2].record(lane->instance);
     };
     fetch(0);
     for (std::int64_t k = 0; k < parts; ++k) {
       if (k + 1 < parts) fetch(k + 1);
-      lane->there[k % 2].wait();
+      lane->staged[k % 2].wait();
       part.begin = k * m_part;
       part.count = std::min(m_part, part.size - part.begin);
       part.values = lane->parts[k % 2].data();

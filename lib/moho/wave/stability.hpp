@@ -23,7 +23,7 @@ struct LimitSum {
   double rate;  ///< largest eigenvalue of -R, where p_tt = R p, 1/s^2
   double slowest, fastest;
   ValueRange vp, a, b;
-  std::int64_t lowered;
+  std::int64_t clamped;
   double contrast;           ///< largest ratio of two densities within a stencil, at least 1
   std::int64_t node, other;  ///< flat indices of these two, the lower one first
 };
@@ -32,7 +32,7 @@ struct LimitSum {
 ///
 /// The maximum is over all shares of H1.
 KOKKOS_INLINE_FUNCTION double fletcher_rate(double a, double b, double s) {
-  double most = 0.0;
+  double max = 0.0;
   constexpr int steps = 32;
   for (int i = -2; i <= steps + 2; ++i) {
     // the symbols of H1 and H2 may lie slightly outside [0, 1] for short waves
@@ -41,15 +41,15 @@ KOKKOS_INLINE_FUNCTION double fletcher_rate(double a, double b, double s) {
     const double mean = 0.5 * (pp + qq), det = pp * qq - pq * qp;
     const double square = mean * mean - det;
     const double value = square > 0.0 ? mean + sqrt(square) : sqrt(det > 0.0 ? det : 0.0);
-    if (value > most) most = value;
+    if (value > max) max = value;
   }
-  return most;
+  return max;
 }
 
 /// Extends a range by a value or by another range.
 KOKKOS_INLINE_FUNCTION void extend(ValueRange& range, const ValueRange& by) {
-  if (by.least < range.least) range.least = by.least;
-  if (by.greatest > range.greatest) range.greatest = by.greatest;
+  if (by.min < range.min) range.min = by.min;
+  if (by.max > range.max) range.max = by.max;
 }
 
 template <class T, int Dim>
@@ -84,7 +84,7 @@ struct LimitsOf {
     for (int d = Dim - 1; d >= 0; --d) {
       const std::int64_t last = grid.extents[d] - 1;
       const bool inner = node[d] >= radius && node[d] + radius <= last;
-      double most = 0.0;
+      double max = 0.0;
       for (int image = 0; image < (inner ? 1 : 2); ++image) {
         double part = 0.0;
         for (int k = 1; k <= radius; ++k) {
@@ -95,21 +95,21 @@ struct LimitsOf {
             // the differences may be wider than the grid
             if (to < 0 || to > last) to = node[d];
             const std::int64_t other = i + (to - node[d]) * stride;
-            const double there = static_cast<double>(density[other]);
-            if (other > i) keep(sum, own < there ? there / own : own / there, i, other);
-            part += second[d][k] * (sqrt(own / there) - 1.0);
+            const double neighbour = static_cast<double>(density[other]);
+            if (other > i) keep(sum, own < neighbour ? neighbour / own : own / neighbour, i, other);
+            part += second[d][k] * (sqrt(own / neighbour) - 1.0);
           }
         }
-        if (image == 0 || part > most) most = part;
+        if (image == 0 || part > max) max = part;
       }
-      total += most;
+      total += max;
       stride *= grid.extents[d];
     }
     return total;
   }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, LimitSum& sum) const {
     const double v = static_cast<double>(vp[i]);
-    double rate = laplacian, least = 1.0, most = 1.0;
+    double rate = laplacian, min = 1.0, max = 1.0;
     extend(sum.vp, {v, v});
     if (density != nullptr) rate += potential(i, sum);
     if (epsilon != nullptr || delta != nullptr) {
@@ -124,18 +124,18 @@ struct LimitsOf {
         if (a > 1.0) rate *= a;
         if (b > a) {
           b = a;
-          ++sum.lowered;
+          ++sum.clamped;
         }
       }
       extend(sum.a, {a, a});
       extend(sum.b, {sqrt(b), sqrt(b)});
-      least = a < b ? a : b;
-      most = a < b ? b : a;
-      if (least > 1.0) least = 1.0;
-      if (most < 1.0) most = 1.0;
+      min = a < b ? a : b;
+      max = a < b ? b : a;
+      if (min > 1.0) min = 1.0;
+      if (max < 1.0) max = 1.0;
     }
     rate *= v * v;
-    const double slow = v * sqrt(least), fast = v * sqrt(most);
+    const double slow = v * sqrt(min), fast = v * sqrt(max);
     if (rate > sum.rate) sum.rate = rate;
     if (slow < sum.slowest) sum.slowest = slow;
     if (fast > sum.fastest) sum.fastest = fast;
@@ -145,7 +145,7 @@ struct LimitsOf {
     sum.slowest = 1.0e300;
     sum.fastest = 0.0;
     sum.vp = sum.a = sum.b = {1.0e300, -1.0e300};
-    sum.lowered = 0;
+    sum.clamped = 0;
     sum.contrast = 1.0;
     sum.node = sum.other = INT64_MAX;
   }
@@ -156,7 +156,7 @@ struct LimitsOf {
     extend(to.vp, from.vp);
     extend(to.a, from.a);
     extend(to.b, from.b);
-    to.lowered = to.lowered + from.lowered;
+    to.clamped = to.clamped + from.clamped;
     keep(to, from.contrast, from.node, from.other);
   }
 };
@@ -240,7 +240,7 @@ Limits limits_of(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
   // the bound of anisotropic media is that of homogeneous ones: 1 % less
   const bool anisotropic = fields_of(model.medium()) == 2;
   Limits limits{(anisotropic ? 1.98 : 2.0) / std::sqrt(sum.rate), sum.slowest, sum.fastest,
-                sum.lowered};
+                sum.clamped};
   limits.vp = sum.vp;
   if (anisotropic) {
     limits.a = sum.a;

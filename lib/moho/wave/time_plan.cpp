@@ -11,9 +11,9 @@ namespace {
 constexpr double microsecond = 1e-6;
 // Limit of SEG-Y: 16 bits for microseconds and for samples.
 constexpr double longest_interval = 65535.0 * microsecond;
-constexpr double most_trace_samples = 65535.0;
+constexpr double max_trace_samples = 65535.0;
 // Largest default snapshot; larger ones would fill a disk.
-constexpr double most_snapshot_bytes = 512.0 * 1024 * 1024;
+constexpr double max_snapshot_bytes = 512.0 * 1024 * 1024;
 
 }  // namespace
 
@@ -62,23 +62,23 @@ TimePlan make_time_plan(const TimeOptions& o, double largest_dt, double snapshot
     throw InputError(concat("time is ", o.time, " s, less than one sample of ", plan.interval,
                             " s (allowed: longer times): model longer"));
   }
-  if (samples > most_trace_samples) {
-    const bool ever = o.time < most_trace_samples * longest_interval;
+  if (samples > max_trace_samples) {
+    const bool ever = o.time < max_trace_samples * longest_interval;
     throw InputError(
         concat("time is ", o.time, " s, which makes ", samples, " samples of ", plan.interval,
-               " s (allowed: up to ", most_trace_samples, " samples, as SEG-Y counts them): ",
+               " s (allowed: up to ", max_trace_samples, " samples, as SEG-Y counts them): ",
                ever ? "give a longer interval, or a shorter time" : "give a shorter time"));
   }
   plan.samples = static_cast<std::int64_t>(samples);
   const double end = static_cast<double>(plan.samples - 1) * plan.interval;
   plan.steps = static_cast<std::int64_t>(std::ceil(end / plan.dt * (1.0 - 1e-9)));
-  const double apart =
-      o.snapshot_every.value_or(snapshot_bytes > most_snapshot_bytes ? 0.0 : 0.25 * o.time);
-  if (apart > 0.0) {
-    const double every = std::floor(apart / plan.dt * (1.0 + 1e-9));
+  const double interval =
+      o.snapshot_every.value_or(snapshot_bytes > max_snapshot_bytes ? 0.0 : 0.25 * o.time);
+  if (interval > 0.0) {
+    const double every = std::floor(interval / plan.dt * (1.0 + 1e-9));
     if (every > static_cast<double>(plan.steps)) {
       if (o.snapshot_every) {
-        throw InputError(concat("snapshot_every is ", apart, " s (allowed: up to ", end,
+        throw InputError(concat("snapshot_every is ", interval, " s (allowed: up to ", end,
                                 " s, the time modelled, or 0 for none)"));
       }
       plan.snapshot_every = plan.steps;

@@ -144,8 +144,8 @@ void check_boundaries(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries, 
 
 /// Range of values.
 struct ValueRange {
-  double least = 0.0;     ///< smallest value
-  double greatest = 0.0;  ///< largest value
+  double min = 0.0;  ///< smallest value
+  double max = 0.0;  ///< largest value
 };
 
 /// Range of a model's velocities, and its largest stable time step.

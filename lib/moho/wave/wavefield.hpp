@@ -89,7 +89,7 @@ void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& s
 
 /// Largest magnitude of a field in a box, and the first node that is not finite.
 struct Amplitude {
-  double greatest = 0.0;  ///< largest magnitude of all finite values
+  double max = 0.0;  ///< largest magnitude of all finite values
   /// Flat index on the grid of the first NaN or infinity; -1 if all values are finite.
   std::int64_t bad = -1;
 };
@@ -112,9 +112,9 @@ namespace detail {
 /// Functor that sets an element of each of several arrays to zero.
 template <class T>
 struct ClearArrays {
-  static constexpr int most = 32;
-  T* arrays[most];
-  std::int64_t sizes[most];
+  static constexpr int max = 32;
+  T* arrays[max];
+  std::int64_t sizes[max];
   int count = 0;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
@@ -143,7 +143,7 @@ void Wavefield<T, Dim, Memory>::clear(const InstanceOf<Memory>& exec) {
     detail::ClearArrays<T> clear;
     std::size_t largest = 0;
     for (const auto& array : arrays) largest = std::max(largest, array.size());
-    if (largest <= std::size_t{1} << 22 && arrays.size() <= detail::ClearArrays<T>::most) {
+    if (largest <= std::size_t{1} << 22 && arrays.size() <= detail::ClearArrays<T>::max) {
       for (const auto& array : arrays) {
         clear.arrays[clear.count] = array.data();
         clear.sizes[clear.count++] = static_cast<std::int64_t>(array.size());
@@ -224,7 +224,7 @@ void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& s
 
 namespace detail {
 struct AmplitudeSum {
-  double greatest;
+  double max;
   std::int64_t bad;
 };
 template <class T, int Dim>
@@ -241,16 +241,16 @@ struct AmplitudeOf {
       std::int64_t flat = node[0];
       for (int d = 1; d < Dim; ++d) flat = flat * layout.extents[d] + node[d];
       if (flat < sum.bad) sum.bad = flat;
-    } else if (size > sum.greatest) {
-      sum.greatest = size;
+    } else if (size > sum.max) {
+      sum.max = size;
     }
   }
   KOKKOS_INLINE_FUNCTION void init(AmplitudeSum& sum) const {
-    sum.greatest = 0.0;
+    sum.max = 0.0;
     sum.bad = INT64_MAX;
   }
   KOKKOS_INLINE_FUNCTION void join(AmplitudeSum& to, const AmplitudeSum& from) const {
-    if (from.greatest > to.greatest) to.greatest = from.greatest;
+    if (from.max > to.max) to.max = from.max;
     if (from.bad < to.bad) to.bad = from.bad;
   }
 };
@@ -262,21 +262,21 @@ Amplitude amplitude(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
   const detail::AmplitudeSum sum =
       reduce("moho::wave::amplitude", exec, box.size(),
              detail::AmplitudeOf<std::remove_const_t<T>, Dim>{field.data(), layout, box});
-  return {sum.greatest, sum.bad == INT64_MAX ? -1 : sum.bad};
+  return {sum.max, sum.bad == INT64_MAX ? -1 : sum.bad};
 }
 
 template <class T, int Dim, class Memory>
 Amplitude check_finite(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                        const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                        std::int64_t step) {
-  Amplitude most;
+  Amplitude max;
   for (int f = 0; f < wavefield.fields; ++f) {
     const Amplitude found =
         amplitude<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f], box);
     if (found.bad >= 0) throw not_finite(grid, found.bad, step, f);
-    most.greatest = std::max(most.greatest, found.greatest);
+    max.max = std::max(max.max, found.max);
   }
-  return most;
+  return max;
 }
 
 }  // namespace moho::wave

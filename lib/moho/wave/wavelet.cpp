@@ -19,7 +19,7 @@ constexpr double pi = 3.14159265358979323846;
 constexpr double ricker_highest = 2.4;
 
 // Upper bound of samples: more than any wavelet has. Their transform takes a second.
-constexpr double most_wavelet_samples = 2e6;
+constexpr double max_wavelet_samples = 2e6;
 
 void check_interval(const char* argument, double interval) {
   if (interval > 0.0 && std::isfinite(interval)) return;
@@ -51,9 +51,9 @@ void check_samples(const std::vector<double>& samples) {
 
 std::size_t samples_until(double end, double dt) {
   const double count = std::floor(end / dt * (1.0 + 1e-12)) + 1.0;
-  if (count > most_wavelet_samples) {
+  if (count > max_wavelet_samples) {
     throw InputError(concat("wavelet: it would have ", count, " samples of ", dt,
-                            " s (allowed: ", most_wavelet_samples,
+                            " s (allowed: ", max_wavelet_samples,
                             " samples): take a shorter delay, higher frequencies or a larger dt, "
                             "and check the velocities and distances that limit dt"));
   }

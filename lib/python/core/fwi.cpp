@@ -155,8 +155,8 @@ class ObjectiveOf : public AnyObjective,
     const auto values = [this](const auto& field) {
       return field.data() != nullptr ? download(instance(), field) : std::vector<T>();
     };
-    shown.notes = wave::note_of_lowered_deltas(
-        wave::lowered_deltas<T>(values(m_start.epsilon), values(m_start.delta)));
+    shown.notes = wave::note_of_clamped_deltas(
+        wave::clamped_delta_nodes<T>(values(m_start.epsilon), values(m_start.delta)));
     fwi::ObjectiveData<T, Dim, Memory> data;
     data.shots = shots_of<Dim>(gathers);
     // load_data() reads all gathers, after which the arrays of the caller may change

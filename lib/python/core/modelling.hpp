@@ -42,7 +42,7 @@ ShotsPlan shots_plan(const wave::ModellingPlan<Dim>& plan, int order) {
                   plan.time.steps,
                   plan.time.samples,
                   plan.time.snapshot_every,
-                  plan.memory.most,
+                  plan.memory.peak,
                   wave::info(plan.medium).name,
                   wave::boundaries_string(plan.faces),
                   {},
@@ -65,12 +65,12 @@ ShotsPlan shots_plan(const wave::ModellingPlan<Dim>& plan, int order) {
                    {"parameter_bits", whole_number(plan.parameter_bits)},
                    {"concurrent_shots", whole_number(plan.concurrent_shots)},
                    {"batch_size", whole_number(plan.batch_size)},
-                   {"memory", whole_number(plan.memory.most)}};
+                   {"memory", whole_number(plan.memory.peak)}};
   return shown;
 }
 
 /// An array of results, or of derivatives by results.
-struct Place {
+struct TraceTarget {
   void* data = nullptr;
   bool device = false;
 };
@@ -81,11 +81,11 @@ class AnyModelling : public Resource {
   /// Sets the plan, with the number of samples, before traces are allocated.
   virtual void prepare(const WaveInput& given, ShotsPlan& plan) = 0;
   /// Models a shot.
-  virtual void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces,
-                    ShotSteps& steps) = 0;
+  virtual void shot(Job& job, const Input& sources, const Input& receivers,
+                    const TraceTarget& traces, ShotSteps& steps) = 0;
   /// Models shots of a survey; one set of sources, receivers and traces for each.
   virtual void survey(Job& job, const std::vector<Input>& sources,
-                      const std::vector<Input>& receivers, const std::vector<Place>& traces,
+                      const std::vector<Input>& receivers, const std::vector<TraceTarget>& traces,
                       ShotSteps& steps) = 0;
   /// Loads another model.
   virtual void update(const WaveInput& model) = 0;
@@ -94,7 +94,8 @@ class AnyModelling : public Resource {
   /// \returns the wavefield, or null where it takes more than a quarter of the free memory: then
   /// traces are not written
   virtual std::shared_ptr<Resource> shot_for_gradient(Job& job, const Input& sources,
-                                                      const Input& receivers, const Place& traces,
+                                                      const Input& receivers,
+                                                      const TraceTarget& traces,
                                                       const std::vector<bool>& wanted) = 0;
   /// \brief Derivatives of a function of the traces of a shot over a model, from its derivatives by
   /// the traces.
@@ -102,7 +103,7 @@ class AnyModelling : public Resource {
   /// \param wavefield of shot_for_gradient() for this model; null: the shot is modelled again
   virtual void gradient(Job& job, const WaveInput& model, const Input& sources,
                         const Input& receivers, const AnyInput& derivative,
-                        const std::vector<Place>& gradients, Resource* wavefield) = 0;
+                        const std::vector<TraceTarget>& gradients, Resource* wavefield) = 0;
 };
 
 /// The wavefield of shot_for_gradient(), an object of Python.

@@ -53,7 +53,7 @@ struct ImagingInput {
 
 // What Migration shows of its plan, and of its offset gathers.
 struct MigrationPlan {
-  double dt = 0.0, frequency = 0.0, apart = 0.0;
+  double dt = 0.0, frequency = 0.0, offset_step = 0.0;
   std::int64_t steps = 0, snapshot_steps = 0, half_offsets = 0;
   int concurrent_shots = 1;
   std::size_t memory = 0;
@@ -84,7 +84,7 @@ PlanNumbers numbers_of(const rtm::MigrationPlan<Dim>& plan, int order) {
           {"concurrent_shots", whole_number(plan.concurrent_shots)},
           {"batch_size", whole_number(plan.batch_size)},
           {"stream", plan.stream},
-          {"memory", whole_number(plan.memory.most)},
+          {"memory", whole_number(plan.memory.peak)},
           {"shots", whole_number(plan.shots)},
           {"seconds", plan.seconds}};
 }
@@ -130,7 +130,7 @@ class MigrationOf : public AnyMigration {
     shown.steps = plan.time.steps;
     shown.snapshot_steps = plan.storage.interval;
     shown.concurrent_shots = plan.concurrent_shots;
-    shown.memory = plan.memory.most;
+    shown.memory = plan.memory.peak;
     shown.medium = wave::info(plan.medium).name;
     shown.storage = plan.storage.strategy.name;
     shown.text = plan.text();
@@ -140,7 +140,7 @@ class MigrationOf : public AnyMigration {
     m_checkpoint = imaging.checkpoint;
     if (m_checkpoint.exists()) resume();
     shown.numbers = numbers_of(plan, wave.order);
-    shown.apart = static_cast<double>(options.offsets.apart) * grid.spacing[0];
+    shown.offset_step = static_cast<double>(options.offsets.offset_step) * grid.spacing[0];
   }
 
   void add(Job& job, const std::vector<GatherInput>& gathers) override {
@@ -484,14 +484,15 @@ double run_length(double duration, double interval, const std::string& zero,
 }
 
 // The angle gather of an offset gather: angles x depths.
-nb::object angle_gather(const Input& gather, double apart, double spacing,
+nb::object angle_gather(const Input& gather, double offset_step, double spacing,
                         const std::vector<double>& angles) {
   const auto* const first = static_cast<const double*>(gather.data());
   const std::vector<double> values(first, first + gather.size());
   std::vector<double> result;
   run(nb::none(), [&](Job&) {
-    result = rtm::angle_gather(values, static_cast<std::int64_t>(gather.shape(0)),
-                               static_cast<std::int64_t>(gather.shape(1)), apart, spacing, angles);
+    result =
+        rtm::angle_gather(values, static_cast<std::int64_t>(gather.shape(0)),
+                          static_cast<std::int64_t>(gather.shape(1)), offset_step, spacing, angles);
   });
   auto [data, array] = make_array<double>({angles.size(), gather.shape(1)});
   std::copy(result.begin(), result.end(), data);
@@ -504,7 +505,7 @@ void bind_rtm(nb::module_& m) {
   nb::class_<MigrationPlan>(m, "MigrationPlan")
       .def_ro("dt", &MigrationPlan::dt)
       .def_ro("frequency", &MigrationPlan::frequency)
-      .def_ro("apart", &MigrationPlan::apart)
+      .def_ro("apart", &MigrationPlan::offset_step)
       .def_ro("steps", &MigrationPlan::steps)
       .def_ro("snapshot_steps", &MigrationPlan::snapshot_steps)
       .def_ro("half_offsets", &MigrationPlan::half_offsets)

@@ -70,10 +70,10 @@ class ModellingOf : public AnyModelling {
     const wave::ModellingPlan<Dim>& plan = m_modelling->plan();
     shown = shots_plan(plan, given.order);
     check_snapshots(grid, sizeof(T), plan.time, is_host_memory<Memory> ? given.memory : 0,
-                    plan.memory.most);
+                    plan.memory.peak);
   }
 
-  void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces,
+  void shot(Job& job, const Input& sources, const Input& receivers, const TraceTarget& traces,
             ShotSteps& steps) override {
     auto& modelling = opened();
     if (steps.snapshots != nullptr || m_expand != domain::ExpansionMethod::none) {
@@ -93,7 +93,7 @@ class ModellingOf : public AnyModelling {
   }
 
   void survey(Job& job, const std::vector<Input>& sources, const std::vector<Input>& receivers,
-              const std::vector<Place>& traces, ShotSteps& steps) override {
+              const std::vector<TraceTarget>& traces, ShotSteps& steps) override {
     auto& modelling = opened();
     const std::vector<wave::Shot<Dim>> shots = shots_at<Dim>(sources, receivers);
     modelling.check(instance(), shots);
@@ -130,7 +130,7 @@ class ModellingOf : public AnyModelling {
   }
 
   std::shared_ptr<Resource> shot_for_gradient(Job& job, const Input& sources,
-                                              const Input& receivers, const Place& traces,
+                                              const Input& receivers, const TraceTarget& traces,
                                               const std::vector<bool>& wanted) override {
     auto& modelling = opened();
     const wave::TimePlan& time = modelling.plan().time;
@@ -152,7 +152,7 @@ class ModellingOf : public AnyModelling {
   }
 
   void gradient(Job& job, const WaveInput& model, const Input& sources, const Input& receivers,
-                const AnyInput& derivative, const std::vector<Place>& gradients,
+                const AnyInput& derivative, const std::vector<TraceTarget>& gradients,
                 Resource* wavefield) override {
     auto& modelling = opened();
     const auto points = m_points.of(modelling, sources, receivers, true);
@@ -184,7 +184,8 @@ class ModellingOf : public AnyModelling {
 
   static Instance<Memory> instance() { return instance_in<Memory>(); }
 
-  static void give_traces(const wave::ShotResult<T, Dim, Memory>& result, const Place& traces) {
+  static void give_traces(const wave::ShotResult<T, Dim, Memory>& result,
+                          const TraceTarget& traces) {
     if (traces.device) {
       wave::traces_of_gather<T, Memory>(instance(), result.gather, static_cast<T*>(traces.data));
       instance().fence();
@@ -194,15 +195,15 @@ class ModellingOf : public AnyModelling {
   }
   // Calls write(to) with memory of the instance for `count` values, which go to the place.
   template <class Write>
-  static void give_values(const Place& place, std::int64_t count, const Write& write) {
-    if (place.device || is_host_memory<Memory>) {
-      write(static_cast<T*>(place.data));
+  static void give_values(const TraceTarget& destination, std::int64_t count, const Write& write) {
+    if (destination.device || is_host_memory<Memory>) {
+      write(static_cast<T*>(destination.data));
       return instance().fence();
     }
     const auto values = allocate<Kokkos::View<T*, Memory>>(instance(), "moho::python::traces",
                                                            static_cast<std::size_t>(count));
     write(values.data());
-    copy_elements<T>(instance(), static_cast<T*>(place.data), false, values.data(), true,
+    copy_elements<T>(instance(), static_cast<T*>(destination.data), false, values.data(), true,
                      values.size());
   }
   // Returns uninitialised rows of all steps x receivers, which the next shot uses again if they
@@ -228,7 +229,7 @@ class ModellingOf : public AnyModelling {
     if (m_memory == 0 && bytes <= static_cast<double>(m_spare->bytes())) return true;
     auto room = static_cast<double>(available_memory(instance()) + m_spare->bytes());
     if (m_memory > 0) {
-      room = std::min(room, static_cast<double>(m_memory) - static_cast<double>(plan.memory.most) -
+      room = std::min(room, static_cast<double>(m_memory) - static_cast<double>(plan.memory.peak) -
                                 static_cast<double>(m_gradients->bytes()));
     }
     return bytes <= 0.25 * room;
@@ -306,7 +307,7 @@ class ModellingOf : public AnyModelling {
     wave::spread_traces<T, Memory>(instance(), values, sampling.samples, sampling.every, adjoint);
     instance().fence();
   }
-  void give(const WaveInput& model, const std::vector<Place>& gradients) {
+  void give(const WaveInput& model, const std::vector<TraceTarget>& gradients) {
     const Grid<Dim>& grid = m_modelling->model_grid();
     const double taper = m_modelling->plan().source_taper;
     Field<T, Dim, Memory> kept;
@@ -445,26 +446,28 @@ class Shots {
                      const nb::object& progress) {
     auto traces =
         make_result<T>({receivers.shape(0), static_cast<std::size_t>(m_plan.samples)}, device);
-    const Place place{traces.data, traces.device};
+    const TraceTarget destination{traces.data, traces.device};
     ShotSteps steps;
     const nb::object snapshots = make_snapshots<T>(steps);
-    run(progress, [&](Job& job) { m_modelling->shot(job, sources, receivers, place, steps); });
+    run(progress,
+        [&](Job& job) { m_modelling->shot(job, sources, receivers, destination, steps); });
     return result_of(traces.array, snapshots, steps);
   }
   template <class T>
   nb::object survey_in(const std::vector<Input>& sources, const std::vector<Input>& receivers,
                        bool device, const nb::object& progress) {
     nb::list result;
-    std::vector<Place> places;
+    std::vector<TraceTarget> destinations;
     for (const Input& of_shot : receivers) {
       const auto made =
           make_result<T>({of_shot.shape(0), static_cast<std::size_t>(m_plan.samples)}, device);
-      places.push_back({made.data, made.device});
+      destinations.push_back({made.data, made.device});
       result.append(made.array);
     }
     ShotSteps steps;
     const nb::object snapshots = make_snapshots<T>(steps);
-    run(progress, [&](Job& job) { m_modelling->survey(job, sources, receivers, places, steps); });
+    run(progress,
+        [&](Job& job) { m_modelling->survey(job, sources, receivers, destinations, steps); });
     return result_of(result, snapshots, steps);
   }
   // Returns an array for snapshots, or None.
@@ -486,10 +489,10 @@ class Shots {
                           const std::vector<bool>& wanted, const nb::object& progress) {
     auto traces =
         make_result<T>({receivers.shape(0), static_cast<std::size_t>(m_plan.samples)}, device);
-    const Place place{traces.data, traces.device};
+    const TraceTarget destination{traces.data, traces.device};
     std::shared_ptr<Resource> kept;
     run(progress, [&](Job& job) {
-      kept = m_modelling->shot_for_gradient(job, sources, receivers, place, wanted);
+      kept = m_modelling->shot_for_gradient(job, sources, receivers, destination, wanted);
     });
     if (!kept) return nb::make_tuple(nb::none(), nb::none());
     return nb::make_tuple(traces.array,
@@ -505,19 +508,19 @@ class Shots {
     std::vector<std::size_t> shape;
     for (std::size_t d = 0; d < vp.ndim(); ++d) shape.push_back(vp.shape(d));
     nb::list result;
-    std::vector<Place> places;
+    std::vector<TraceTarget> destinations;
     for (const bool one : wanted) {
-      places.emplace_back();
+      destinations.emplace_back();
       if (!one) {
         result.append(nb::none());
         continue;
       }
       const auto made = make_result<T>(shape, on_device(vp));
-      places.back() = {made.data, made.device};
+      destinations.back() = {made.data, made.device};
       result.append(made.array);
     }
     run(progress, [&](Job& job) {
-      m_modelling->gradient(job, model, sources, receivers, derivative, places, kept);
+      m_modelling->gradient(job, model, sources, receivers, derivative, destinations, kept);
     });
     return result;
   }

@@ -51,17 +51,17 @@ class SlabModellingOf : public AnyModelling {
     taper(plan.source_taper);
     shown = shots_plan(plan, given.order);
     check_snapshots(m_grid, sizeof(T), plan.time, is_host_memory<Memory> ? given.memory : 0,
-                    plan.memory.most);
+                    plan.memory.peak);
     add_slabs(shown);
   }
 
-  void shot(Job& job, const Input& sources, const Input& receivers, const Place& traces,
+  void shot(Job& job, const Input& sources, const Input& receivers, const TraceTarget& traces,
             ShotSteps& steps) override {
     survey(job, {sources}, {receivers}, {traces}, steps);
   }
 
   void survey(Job& job, const std::vector<Input>& sources, const std::vector<Input>& receivers,
-              const std::vector<Place>& traces, ShotSteps& steps) override {
+              const std::vector<TraceTarget>& traces, ShotSteps& steps) override {
     const auto& model = opened();
     const std::vector<wave::Shot<Dim>> shots = shots_at<Dim>(sources, receivers);
     stream::StreamSurveyOptions<T, Dim> options = options_of();
@@ -99,12 +99,12 @@ class SlabModellingOf : public AnyModelling {
     taper(m_plan.source_taper);
   }
 
-  std::shared_ptr<Resource> shot_for_gradient(Job&, const Input&, const Input&, const Place&,
+  std::shared_ptr<Resource> shot_for_gradient(Job&, const Input&, const Input&, const TraceTarget&,
                                               const std::vector<bool>&) override {
     return nullptr;
   }
   void gradient(Job&, const WaveInput&, const Input&, const Input&, const AnyInput&,
-                const std::vector<Place>&, Resource*) override {
+                const std::vector<TraceTarget>&, Resource*) override {
     throw InputError(
         "devices: gradients of shots are for one device (allowed: devices 1, or moho.Objective, "
         "whose gradients several devices share)");

@@ -30,11 +30,11 @@ Model<T, 2, Memory> constant_elliptical(const Grid<2>& grid, double epsilon, dou
   return model;
 }
 
-Model<T, 2, Memory> rough_elliptical(const Grid<2>& grid, unsigned seed, double most_epsilon) {
+Model<T, 2, Memory> rough_elliptical(const Grid<2>& grid, unsigned seed, double max_epsilon) {
   const auto exec = host();
   Model<T, 2, Memory> model;
   model.vp = random_field<T, 2, Memory>(exec, grid, seed, 1900.0, 2600.0);
-  model.epsilon = random_field<T, 2, Memory>(exec, grid, seed + 1, -0.2, most_epsilon);
+  model.epsilon = random_field<T, 2, Memory>(exec, grid, seed + 1, -0.2, max_epsilon);
   model.tilt = random_field<T, 2, Memory>(exec, grid, seed + 2, -3.0, 3.0);
   return model;
 }
@@ -271,10 +271,11 @@ TEST(AddedMedium, HasAnExactGradient) {
   double value = 0.0;
   const auto exec = shot.exec;
   const auto vp = values_of<T, 2, Memory>(exec, shot.model.vp);
-  const auto g = values_of<T, 2, Memory>(exec, shot.gradient({}, Way::shell, false, &value).vp);
+  const auto g =
+      values_of<T, 2, Memory>(exec, shot.gradient({}, SourceMethod::shell, false, &value).vp);
   EXPECT_NEAR(value, shot.misfit(), 1e-12 * value);
-  for (const Way way : {Way::stored, Way::replay}) {
-    const auto other = values_of<T, 2, Memory>(exec, shot.gradient({}, way).vp);
+  for (const SourceMethod method : {SourceMethod::stored, SourceMethod::replay}) {
+    const auto other = values_of<T, 2, Memory>(exec, shot.gradient({}, method).vp);
     EXPECT_LT(relative_error(other, g), 1e-11);
   }
   std::mt19937 random(77);
@@ -305,7 +306,7 @@ TEST(AddedMedium, HasAnExactGradient) {
 
 TEST(AddedMedium, HasNoGradientsByOtherParameters) {
   auto shot = make_shot();
-  EXPECT_THAT(message([&] { shot.gradient({.anisotropy = true}, Way::stored); }),
+  EXPECT_THAT(message([&] { shot.gradient({.anisotropy = true}, SourceMethod::stored); }),
               HasSubstr("epsilon and delta of a medium 'elliptical'"));
 }
 

@@ -49,16 +49,16 @@ struct FastestVelocity {
   }
   /// Returns the largest velocity at an element of the arrays.
   KOKKOS_FORCEINLINE_FUNCTION T value(std::int64_t i) const {
-    T most = T(1);
+    T max = T(1);
     if (epsilon != nullptr) {
       const T a = T(1) + T(2) * epsilon[i];
-      most = a > most ? a : most;
+      max = a > max ? a : max;
     }
     if (delta != nullptr) {
       const T b = T(1) + T(2) * delta[i];
-      most = b > most ? b : most;
+      max = b > max ? b : max;
     }
-    return vp[i] * static_cast<T>(sqrt(most));
+    return vp[i] * static_cast<T>(sqrt(max));
   }
 };
 
@@ -100,13 +100,13 @@ struct LeastOnPlanes {
   Value value;
   Grid<Dim> grid;
   Index<Dim> first;
-  T* least;
+  T* min;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Index<Dim> node = grid.node(i);
     const T own = value(i, node);
     for (int d = 0; d < Dim; ++d) {
-      T* const address = least + first[d] + node[d];
+      T* const address = min + first[d] + node[d];
       // few nodes lower a minimum that other threads have already lowered
       if (own < relaxed_load(address)) atomic_minimum(address, own);
     }
@@ -115,14 +115,14 @@ struct LeastOnPlanes {
 
 /// Returns the minimum of a non-negative value on every plane across each axis, on the host.
 template <class T, int Dim, class Memory, class Value>
-std::array<std::vector<double>, Dim> least_on_planes(const Instance<Memory>& exec,
-                                                     const Grid<Dim>& grid, const Value& value) {
+std::array<std::vector<double>, Dim> min_on_planes(const Instance<Memory>& exec,
+                                                   const Grid<Dim>& grid, const Value& value) {
   const PlaneRange<Dim> planes(grid);
-  const auto least = allocate<Kokkos::View<T*, Memory>>(exec, "moho::domain::planes", planes.count);
-  fill(exec, least, std::numeric_limits<T>::max());
+  const auto min = allocate<Kokkos::View<T*, Memory>>(exec, "moho::domain::planes", planes.count);
+  fill(exec, min, std::numeric_limits<T>::max());
   launch("moho::domain::planes", exec, grid.size(),
-         LeastOnPlanes<T, Dim, Value>{value, grid, planes.first, least.data()});
-  const std::vector<T> host = download(exec, least);
+         LeastOnPlanes<T, Dim, Value>{value, grid, planes.first, min.data()});
+  const std::vector<T> host = download(exec, min);
   std::array<std::vector<double>, Dim> result;
   for (int d = 0; d < Dim; ++d) {
     for (std::int64_t k = 0; k < grid.extents[d]; ++k) {
@@ -148,13 +148,13 @@ struct Coarsen {
     const Index<Dim> node = coarse.node(i);
     Box<Dim> around;
     for (int d = 0; d < Dim; ++d) limit(d, node[d], around);
-    T most = T(0);
+    T max = T(0);
     const std::int64_t nodes = around.size();
     for (std::int64_t k = 0; k < nodes; ++k) {
       const T v = fastest(around.node(k));
-      most = v > most ? v : most;
+      max = v > max ? v : max;
     }
-    velocity[i] = most;
+    velocity[i] = max;
   }
   /// Sets the fine nodes around a coarse one along an axis.
   KOKKOS_FORCEINLINE_FUNCTION void limit(int d, std::int64_t node, Box<Dim>& around) const {
@@ -184,16 +184,16 @@ struct CoarsenRow {
     for (int d = 0; d < last; ++d) nodes.limit(d, first[d], around);
     around.lower[last] = 0;
     around.upper[last] = 1;
-    static thread_local std::vector<T> most;
-    most.assign(static_cast<std::size_t>(fastest.model.extents[last]), T(0));
+    static thread_local std::vector<T> max;
+    max.assign(static_cast<std::size_t>(fastest.model.extents[last]), T(0));
     const std::int64_t rows = around.size();
     for (std::int64_t k = 0; k < rows; ++k) {
       Index<Dim> inside = around.node(k);
       for (int d = 0; d < last; ++d) inside[d] = fastest.inside_of(d, inside[d]);
       inside[last] = 0;
       const std::int64_t begin = fastest.model.flat(inside);
-      T* const to = most.data();
-      const auto count = static_cast<std::int64_t>(most.size());
+      T* const to = max.data();
+      const auto count = static_cast<std::int64_t>(max.size());
       for (std::int64_t z = 0; z < count; ++z) {
         const T v = fastest.value(begin + z);
         to[z] = v > to[z] ? v : to[z];
@@ -201,8 +201,8 @@ struct CoarsenRow {
     }
     for (std::int64_t z = 0; z < length; ++z) {
       nodes.limit(last, z, around);
-      const T* const from = most.data() + fastest.inside_of(last, around.lower[last]);
-      const T* const to = most.data() + fastest.inside_of(last, around.upper[last] - 1) + 1;
+      const T* const from = max.data() + fastest.inside_of(last, around.lower[last]);
+      const T* const to = max.data() + fastest.inside_of(last, around.upper[last] - 1) + 1;
       nodes.velocity[row * length + z] = *std::max_element(from, to);
     }
   }
@@ -267,14 +267,14 @@ class ArrivalBoxes {
 /// Returns the least slowness on each plane, s/m.
 /// \param exec execution instance of the search; the function waits for it
 template <class T, int Dim, class Memory>
-std::array<std::vector<double>, Dim> least_slowness(const Instance<Memory>& exec,
-                                                    const Grid<Dim>& grid,
-                                                    const FastestVelocity<T, Dim>& fastest) {
-  return least_on_planes<T, Dim, Memory>(exec, grid, LeastSlowness<T, Dim>{fastest});
+std::array<std::vector<double>, Dim> min_slowness(const Instance<Memory>& exec,
+                                                  const Grid<Dim>& grid,
+                                                  const FastestVelocity<T, Dim>& fastest) {
+  return min_on_planes<T, Dim, Memory>(exec, grid, LeastSlowness<T, Dim>{fastest});
 }
 
 /// Returns lower bounds of the arrival on each plane.
-/// \param slowness least one of each plane, see least_slowness()
+/// \param slowness least one of each plane, see min_slowness()
 /// \param sources nodes of the sources
 template <int Dim>
 ArrivalBoxes<Dim> arrivals_by_layers(const Grid<Dim>& grid,
@@ -282,10 +282,10 @@ ArrivalBoxes<Dim> arrivals_by_layers(const Grid<Dim>& grid,
                                      const Box<Dim>& sources) {
   for (int d = 0; d < Dim; ++d) {
     std::vector<double>& arrival = slowness[static_cast<std::size_t>(d)];
-    const std::vector<double> least = arrival;
+    const std::vector<double> min = arrival;
     const auto from = [&](std::int64_t at, std::int64_t to) {
       const auto a = static_cast<std::size_t>(at), b = static_cast<std::size_t>(to);
-      arrival[b] = arrival[a] + grid.spacing[d] * std::min(least[a], least[b]);
+      arrival[b] = arrival[a] + grid.spacing[d] * std::min(min[a], min[b]);
     };
     const std::int64_t first = sources.lower[d], last = sources.upper[d] - 1;
     for (std::int64_t k = first; k <= last; ++k) arrival[static_cast<std::size_t>(k)] = 0.0;
@@ -334,7 +334,7 @@ ArrivalBoxes<Dim> arrivals_by_eikonal(const Instance<Memory>& exec, const Grid<D
   const auto times = make_field<T>(exec, coarse, "moho::domain::times");
   eikonal::solve(InstanceOf<Memory>(exec), coarse, velocity, sources, times);
   const ArrivalBoxes<Dim> arrivals(
-      least_on_planes<T, Dim, Memory>(exec, coarse, ValueOf<T, Dim>{times.data()}));
+      min_on_planes<T, Dim, Memory>(exec, coarse, ValueOf<T, Dim>{times.data()}));
   return arrivals.refined(coarsening, grid.extents);
 }
 

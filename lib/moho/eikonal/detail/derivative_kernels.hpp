@@ -77,16 +77,16 @@ struct Differentiate {
     const int source = static_cast<int>(i / nodes);
     std::int64_t node[Dim];
     set_node(problem.grid, i % nodes, node);
-    const std::int64_t place = problem.grid.at(node);
-    const std::int64_t at = source * problem.grid.size + place;
-    const auto base = problem.template factor<Anelliptic>(source, place, node);
+    const std::int64_t index = problem.grid.at(node);
+    const std::int64_t at = source * problem.grid.size + index;
+    const auto base = problem.template factor<Anelliptic>(source, index, node);
     const T square = base.square(0, 0);
     out.roots[at] = sqrt(square);
     out.by_velocity[at] = T(0);
     if (problem.boxes[source].contains(node)) return;
     const auto u = differentiate<Order, Anelliptic, false>(problem, source, node);
     out.by_velocity[at] = u.by[2 * Dim];
-    const T* const center = problem.values(source, place);
+    const T* const center = problem.values(source, index);
     const T own = square * (*center * *center);
     Upwinds used;
     for (int d = 0; d < Dim; ++d) {
@@ -126,13 +126,13 @@ struct DifferentiateLean {
   LeanTerms<T, Dim>* out;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const int source = static_cast<int>(list[i] / problem.grid.size);
-    const std::int64_t place = list[i] % problem.grid.size;
-    std::int64_t node[Dim], rest = place;
+    const std::int64_t index = list[i] % problem.grid.size;
+    std::int64_t node[Dim], rest = index;
     for (int d = 0; d < Dim; ++d) {
       node[d] = rest / problem.grid.stride[d] - halo;
       rest %= problem.grid.stride[d];
     }
-    const auto base = problem.template factor<Anelliptic>(source, place, node);
+    const auto base = problem.template factor<Anelliptic>(source, index, node);
     const T square = base.square(0, 0);
     const auto u = differentiate<Order, Anelliptic, true>(problem, source, node);
     for (int d = 0; d < Dim; ++d) {

@@ -151,9 +151,9 @@ template <int Order, bool Anelliptic, bool Lean, class T, int Dim>
 KOKKOS_INLINE_FUNCTION Dual<T, Lean ? Dim : 2 * Dim + 1> differentiate(
     const Problem<T, Dim>& problem, int source, const std::int64_t (&node)[Dim]) {
   using Number = Dual<T, Lean ? Dim : 2 * Dim + 1>;
-  const std::int64_t place = problem.grid.at(node);
-  const T* const center = problem.values(source, place);
-  const auto factor = problem.template factor<Anelliptic>(source, place, node);
+  const std::int64_t element = problem.grid.at(node);
+  const T* const center = problem.values(source, element);
+  const auto factor = problem.template factor<Anelliptic>(source, element, node);
   const auto at = problem.model.template at<Anelliptic>(problem.dense(node));
   LocalMedium<Number> medium{Number(at.vertical), Number(at.horizontal), Number(at.anellipticity)};
   if constexpr (!Lean) {

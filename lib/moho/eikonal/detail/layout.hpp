@@ -235,16 +235,16 @@ struct Problem {
   bool factored;
 
   /// Returns the address of u of a source at a padded index.
-  KOKKOS_FORCEINLINE_FUNCTION T* values(int source, std::int64_t place) const {
-    return u + source * grid.size + place;
+  KOKKOS_FORCEINLINE_FUNCTION T* values(int source, std::int64_t index) const {
+    return u + source * grid.size + index;
   }
   /// Returns M and q of a source at a node.
   template <bool Anelliptic>
   KOKKOS_FORCEINLINE_FUNCTION FactorAt<T, Dim, Anelliptic> factor(
-      int source, std::int64_t place, const std::int64_t (&node)[Dim]) const {
+      int source, std::int64_t index, const std::int64_t (&node)[Dim]) const {
     FactorAt<T, Dim, Anelliptic> at;
     if constexpr (Anelliptic) {
-      const std::int64_t here = source * grid.size + place;
+      const std::int64_t here = source * grid.size + index;
       at.squares = squares + here;
       at.stride = grid.stride;
       const double over_offset = static_cast<double>(across[here]);
@@ -264,8 +264,8 @@ struct Problem {
     return at;
   }
   /// Returns the neighbours of second-order differences at an address in u.
-  KOKKOS_FORCEINLINE_FUNCTION Upwinds upwinds_at(const T* place) const {
-    return Upwinds(upwinds[place - u]);
+  KOKKOS_FORCEINLINE_FUNCTION Upwinds upwinds_at(const T* node) const {
+    return Upwinds(upwinds[node - u]);
   }
   /// Returns the flat index of a node in the model's fields.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t dense(const std::int64_t (&node)[Dim]) const {
@@ -317,10 +317,10 @@ struct FillFactor {
     }
     const double distance = sqrt(square);
     const TimeAndSlowness t = homogeneous(source.medium, distance, offset[Dim - 1]);
-    const std::int64_t place = s * tiled.size + tiled.at(node);
-    squares[place] = static_cast<T>(t.time * t.time);
-    across[place] = distance > 0.0 ? static_cast<T>(t.time * t.horizontal / distance) : T(0);
-    along[place] = static_cast<T>(t.time * t.vertical);
+    const std::int64_t index = s * tiled.size + tiled.at(node);
+    squares[index] = static_cast<T>(t.time * t.time);
+    across[index] = distance > 0.0 ? static_cast<T>(t.time * t.horizontal / distance) : T(0);
+    along[index] = static_cast<T>(t.time * t.vertical);
   }
 };
 

@@ -45,7 +45,7 @@ struct KeptSquares {
   T own = T(1);
   /// First order: of the lower and the upper neighbour. Second order: of the nearest and the
   /// farther one that are used.
-  T beside[Dim][2] = {};
+  T adjacent[Dim][2] = {};
 
   template <class Base>
   KOKKOS_FORCEINLINE_FUNCTION void keep(const Base& base, [[maybe_unused]] const Upwinds& upwinds) {
@@ -53,18 +53,18 @@ struct KeptSquares {
     for (int d = 0; d < Dim; ++d) {
       if constexpr (Order == 2) {
         const int side = upwinds.side(d);
-        if (side != 0) beside[d][0] = base.square(d, side);
-        if (upwinds.two(d)) beside[d][1] = base.square(d, 2 * side);
+        if (side != 0) adjacent[d][0] = base.square(d, side);
+        if (upwinds.two(d)) adjacent[d][1] = base.square(d, 2 * side);
       } else {
-        beside[d][0] = base.square(d, -1);
-        beside[d][1] = base.square(d, 1);
+        adjacent[d][0] = base.square(d, -1);
+        adjacent[d][1] = base.square(d, 1);
       }
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION T square(int axis, int step) const {
     if (step == 0) return own;
     const bool second = Order == 2 ? step == 2 || step == -2 : step > 0;
-    return second ? beside[axis][1] : beside[axis][0];
+    return second ? adjacent[axis][1] : adjacent[axis][0];
   }
 };
 
@@ -87,7 +87,7 @@ struct KeptBase<T, Dim, Order, false> : KeptSquares<T, Dim, Order> {
 ///
 /// The tile and the halo of its faces are loaded into scratch. A thread solves one node, whose
 /// factor and medium stay in registers, in every round in which a neighbour that it uses has
-/// changed. Rounds continue while any node changes, at most `most` of them. At the end the changes
+/// changed. Rounds continue while any node changes, at most `max` of them. At the end the changes
 /// are written back, and the tiles marked that they reach.
 template <int Order, bool Anelliptic, class T, int Dim, class Exec>
 struct TeamVisit {
@@ -103,7 +103,7 @@ struct TeamVisit {
   Marks<T> marks;
   const int* list;
   bool sweep;  ///< the list also holds tiles without a mark; skip them
-  int most;
+  int max;
 
   static std::size_t scratch_bytes() {
     return ScratchView<T, Exec>::shmem_size(Tile::size) +
@@ -118,7 +118,7 @@ struct TeamVisit {
     for (int k = member.team_rank(); k < 2 * Dim * each; k += threads) {
       const int axis = k / each / 2, depth = k % each / Tile::face;
       const bool upper = ((k / each) & 1) != 0;
-      int rest = k % Tile::face, place = 0;
+      int rest = k % Tile::face, index = 0;
       std::int64_t from = 0;
       for (int d = Dim - 1; d >= 0; --d) {
         int offset;
@@ -128,10 +128,10 @@ struct TeamVisit {
           offset = rest % Tile::along;
           rest /= Tile::along;
         }
-        place += (offset + Order) * Tile::stride(d);
+        index += (offset + Order) * Tile::stride(d);
         from += offset * problem.grid.stride[d];
       }
-      values[place] = relaxed_load(first + from);
+      values[index] = relaxed_load(first + from);
     }
   }
 
@@ -155,13 +155,13 @@ struct TeamVisit {
         if constexpr (Order == 2) {
           std::int64_t node[Dim];
           for (int e = 0; e < Dim; ++e) node[e] = tile.begin[e] + at[e] + (e == d ? to_face : 0);
-          const std::int64_t place = problem.grid.at(node);
-          const T* const here = problem.values(tile.source, place);
+          const std::int64_t index = problem.grid.at(node);
+          const T* const here = problem.values(tile.source, index);
           reached = problem.upwinds_at(here + side * problem.grid.stride[d]).side(d) == -side;
           const T m =
               depth == 0
                   ? base.square(0, 0)
-                  : problem.template factor<Anelliptic>(tile.source, place, node).square(0, 0);
+                  : problem.template factor<Anelliptic>(tile.source, index, node).square(0, 0);
           square = m * (inner * inner);
         } else {
           const T outer = center[side * Tile::stride(d)];
@@ -190,17 +190,17 @@ struct TeamVisit {
   KOKKOS_FORCEINLINE_FUNCTION Node load_node(int rank, const TileRange<Dim>& tile, T* values,
                                              Column<T>* columns) const {
     Node own;
-    int place = 0;
+    int index = 0;
     own.inside = true;
     for (int d = Dim - 1, rest = rank; d >= 0; --d) {
       own.at[d] = rest % Tile::along;
       rest /= Tile::along;
-      place += (own.at[d] + Order) * Tile::stride(d);
+      index += (own.at[d] + Order) * Tile::stride(d);
       own.node[d] = tile.begin[d] + own.at[d];
       own.inside = own.inside && own.node[d] < problem.grid.extents[d];
     }
     own.out = problem.values(tile.source, problem.grid.at(own.node));
-    own.values = values + place;
+    own.values = values + index;
     own.before = relaxed_load(own.out);
     *own.values = own.before;
     if constexpr (!Anelliptic) {
@@ -239,7 +239,7 @@ struct TeamVisit {
     for (int d = 0; d < Dim; ++d) last.nearest[d] = last.farther[d] = T(-1);
     bool more = true;
     int flag = 0;
-    for (rounds = 0; more && rounds < most; ++rounds) {
+    for (rounds = 0; more && rounds < max; ++rounds) {
       if (own.open) {
         const Neighbours<T, Dim> found = find_neighbours<Order, Dim, T>(u, own.base, own.upwinds);
         if (!found.same(last)) {

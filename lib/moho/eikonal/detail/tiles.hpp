@@ -30,8 +30,8 @@ void with_order_and_model(int order, bool anelliptic, const Function& function) 
 template <class T>
 struct FindEarliest {
   const T* priority;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, T& least) const {
-    if (priority[item] < least) least = priority[item];
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, T& min) const {
+    if (priority[item] < min) min = priority[item];
   }
 };
 
@@ -68,9 +68,9 @@ KOKKOS_FORCEINLINE_FUNCTION void node_and_tile(const TiledGrid<Dim>& grid, std::
 template <bool Anelliptic, class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION Upwinds choose_upwinds(const Problem<T, Dim>& problem, int source,
                                                    const std::int64_t (&node)[Dim]) {
-  const std::int64_t place = problem.grid.at(node);
-  const T* const center = problem.values(source, place);
-  const auto base = problem.template factor<Anelliptic>(source, place, node);
+  const std::int64_t index = problem.grid.at(node);
+  const T* const center = problem.values(source, index);
+  const auto base = problem.template factor<Anelliptic>(source, index, node);
   const T own = base.square(0, 0) * (*center * *center);
   Upwinds result;
   for (int d = 0; d < Dim; ++d) {
@@ -99,10 +99,10 @@ struct ChooseUpwinds {
     std::int64_t node[Dim], tile[Dim];
     node_and_tile(problem.grid, i % nodes, node, tile);
     if (problem.boxes[source].contains(node)) return;
-    const std::int64_t place = problem.grid.at(node);
-    const T u = *problem.values(source, place);
-    const T m = problem.template factor<Anelliptic>(source, place, node).square(0, 0);
-    std::uint16_t& upwinds = problem.upwinds[source * problem.grid.size + place];
+    const std::int64_t index = problem.grid.at(node);
+    const T u = *problem.values(source, index);
+    const T m = problem.template factor<Anelliptic>(source, index, node).square(0, 0);
+    std::uint16_t& upwinds = problem.upwinds[source * problem.grid.size + index];
     upwinds = choose_upwinds<Anelliptic>(problem, source, node).bits_after(upwinds);
     const std::int64_t item = source * problem.grid.tile_count + problem.grid.tile_number(tile);
     marks.seen[item] = 0;  // all nodes of the tile write the same value
@@ -125,9 +125,9 @@ struct MarkUnsettled {
     std::int64_t node[Dim], tile[Dim];
     node_and_tile(problem.grid, i % nodes, node, tile);
     if (problem.boxes[source].contains(node)) return;
-    const std::int64_t place = problem.grid.at(node);
-    const T* const center = problem.values(source, place);
-    const auto factor = problem.template factor<Anelliptic>(source, place, node);
+    const std::int64_t index = problem.grid.at(node);
+    const T* const center = problem.values(source, index);
+    const auto factor = problem.template factor<Anelliptic>(source, index, node);
 #if defined(__CUDA_ARCH__)
     const T now = solution_at<Order, Anelliptic>(problem, center, factor, i % nodes);
 #else
@@ -182,7 +182,7 @@ Marks<T> make_marks(const Instance<Memory>& exec, const TiledGrid<Dim>& grid,
   storage.seen = allocate<Numbers>(exec, "moho::eikonal::seen", items);
   fill(exec, storage.seen, 0);
   storage.list = allocate<Numbers>(exec, "moho::eikonal::list", items);
-  storage.counts = upload(exec, std::vector<std::int64_t>(count_places), "moho::eikonal::counts");
+  storage.counts = upload(exec, std::vector<std::int64_t>(count_indices), "moho::eikonal::counts");
   storage.earliest = upload(exec, std::vector<T>(1), "moho::eikonal::earliest");
   return {storage.priority.data(),
           storage.seen.data(),
@@ -221,12 +221,12 @@ void visit_list(const Instance<Memory>& exec, int order, const Problem<T, Dim>& 
 
 /// Copies the counts to the host.
 template <class T, class Memory>
-std::array<std::int64_t, count_places> fetch_counts(const Instance<Memory>& exec,
-                                                    const Marks<T>& marks) {
-  std::array<std::int64_t, count_places> result{};
-  copy(exec, HostElements<std::int64_t>(result.data(), count_places),
+std::array<std::int64_t, count_indices> fetch_counts(const Instance<Memory>& exec,
+                                                     const Marks<T>& marks) {
+  std::array<std::int64_t, count_indices> result{};
+  copy(exec, HostElements<std::int64_t>(result.data(), count_indices),
        Kokkos::View<const std::int64_t*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-           marks.counts, count_places));
+           marks.counts, count_indices));
   exec.fence();
   return result;
 }
@@ -240,8 +240,8 @@ bool any_marked(const Instance<Memory>& exec, const Marks<T>& marks) {
 
 /// Lists the tiles of the next round and returns the counts.
 template <class T, class Memory>
-std::array<std::int64_t, count_places> list_tiles(const Instance<Memory>& exec,
-                                                  const Marks<T>& marks, T ahead) {
+std::array<std::int64_t, count_indices> list_tiles(const Instance<Memory>& exec,
+                                                   const Marks<T>& marks, T ahead) {
   const FindEarliest<T> find{marks.priority};
   if constexpr (is_host_memory<Memory>) {
     *marks.earliest = min_of<T>("moho::eikonal::earliest", exec, marks.items, infinity<T>(), find);
@@ -270,8 +270,8 @@ class Tolerance {
  public:
   /// \param exact initially every change counts, also one within rounding
   /// \param rounds more rounds than a solution needs that converges without a larger tolerance
-  Tolerance(T least, bool exact, std::int64_t rounds)
-      : m_tolerance(least), m_exact(exact), m_rounds(rounds) {}
+  Tolerance(T min, bool exact, std::int64_t rounds)
+      : m_tolerance(min), m_exact(exact), m_rounds(rounds) {}
   /// Returns the tolerance at a round.
   T at(std::int64_t round) {
     if (round > m_patience + m_rounds) {

@@ -189,11 +189,11 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
   for (int d = 0; d < count; ++d) {
     if ((flat >> d) & 1) continue;
     const T other = axes[d].flat * result + axes[d].lean;
-    const T least = other < T(0) ? -other : other;
+    const T min = other < T(0) ? -other : other;
     const T growth = A[d] * step - R[d];
-    if (growth >= least) continue;
+    if (growth >= min) continue;
     valid = false;
-    if (growth > -least) flat |= 1 << d;
+    if (growth > -min) flat |= 1 << d;
   }
   return valid ? result : T(-1);
 }

@@ -62,9 +62,9 @@ KOKKOS_FORCEINLINE_FUNCTION bool differs(T now, T before, T tolerance) {
 template <int Order, bool Anelliptic, class T, int Dim>
 T outflow(const Problem<T, Dim>& problem, int source, const std::int64_t (&node)[Dim], int axis,
           int side, bool raised) {
-  const std::int64_t place = problem.grid.at(node);
-  const T* const u = problem.values(source, place);
-  const auto base = problem.template factor<Anelliptic>(source, place, node);
+  const std::int64_t index = problem.grid.at(node);
+  const T* const u = problem.values(source, index);
+  const auto base = problem.template factor<Anelliptic>(source, index, node);
   const T inner = relaxed_load(u);
   const T square = base.square(0, 0) * (inner * inner);
   const T* const beyond = u + side * problem.grid.stride[axis];
@@ -82,13 +82,13 @@ T outflow(const Problem<T, Dim>& problem, int source, const std::int64_t (&node)
 /// other local equation contains the change.
 template <int Order, int Dim>
 struct OpenNodes {
-  static constexpr int most = [] {
+  static constexpr int max = [] {
     int nodes = 1;
     for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, true>::along(d);
     return nodes;
   }();
-  unsigned char open[most] = {};  ///< flag of each node of the tile, the last axis fastest
-  std::int64_t count = 0;         ///< number of open nodes
+  unsigned char open[max] = {};  ///< flag of each node of the tile, the last axis fastest
+  std::int64_t count = 0;        ///< number of open nodes
   int length[Dim], stride[Dim];
 
   explicit OpenNodes(const TileRange<Dim>& tile) {
@@ -133,8 +133,8 @@ struct OpenNodes {
         node[d] = tile.begin[d] + rest % length[d];
         rest /= length[d];
       }
-      const std::int64_t place = tile.source * problem.grid.size + problem.grid.at(node);
-      if (Upwinds::is_fresh(problem.upwinds[place])) add(k);
+      const std::int64_t index = tile.source * problem.grid.size + problem.grid.at(node);
+      if (Upwinds::is_fresh(problem.upwinds[index])) add(k);
     }
   }
   /// Returns true if a row has an open node.
@@ -144,20 +144,20 @@ struct OpenNodes {
 };
 
 /// Opens the nodes of a tile that a node's change can reach.
-/// \param place node in the tile, from 0 to length along each axis
+/// \param index node in the tile, from 0 to length along each axis
 /// \param center address of u at the node
 /// \param base factor at the node
 /// \param earliest smaller of the squared times before and after the change
 template <class T, int Order, int Dim, class At>
 void open_later(const Problem<T, Dim>& problem, OpenNodes<Order, Dim>& nodes,
-                const int (&place)[Dim], const T* center, const At& base, T earliest) {
+                const int (&index)[Dim], const T* center, const At& base, T earliest) {
   const std::int64_t* const stride = problem.grid.stride;
   int at = 0;
-  for (int d = 0; d < Dim; ++d) at += place[d] * nodes.stride[d];
+  for (int d = 0; d < Dim; ++d) at += index[d] * nodes.stride[d];
   for (int d = 0; d < Dim; ++d) {
     for (int step = -Order; step <= Order; ++step) {
-      const int there = place[d] + step;
-      if (step == 0 || there < 0 || there >= nodes.length[d]) continue;
+      const int neighbour = index[d] + step;
+      if (step == 0 || neighbour < 0 || neighbour >= nodes.length[d]) continue;
       const T* const other = center + step * stride[d];
       bool reached;
       if constexpr (Order == 2) {
@@ -193,31 +193,31 @@ std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& ti
   changed.any = false;
   for (std::int64_t row = 0; row < rows; ++row) {
     std::int64_t node[Dim], rest = row, row_in_tile = 0;
-    int place_in_tile[Dim];
+    int index_in_tile[Dim];
     for (int d = z - 1; d >= 0; --d) {
       const std::int64_t i = rest % length[d];
       rest /= length[d];
-      place_in_tile[d] = static_cast<int>((direction >> d) & 1 ? length[d] - 1 - i : i);
-      node[d] = tile.begin[d] + place_in_tile[d];
-      if (open) row_in_tile += place_in_tile[d] * open->stride[d];
+      index_in_tile[d] = static_cast<int>((direction >> d) & 1 ? length[d] - 1 - i : i);
+      node[d] = tile.begin[d] + index_in_tile[d];
+      if (open) row_in_tile += index_in_tile[d] * open->stride[d];
     }
     if (open && !open->any(row_in_tile)) continue;
     std::int64_t first = std::int64_t(1) << 60, last = -1;
     node[z] = 0;
     const std::int64_t dense = problem.dense(node);
-    const std::int64_t place = problem.grid.at(node);
-    T* const u = problem.values(tile.source, place);
+    const std::int64_t index = problem.grid.at(node);
+    T* const u = problem.values(tile.source, index);
     for (std::int64_t i = 0; i < length[z]; ++i) {
-      place_in_tile[z] = static_cast<int>(down ? length[z] - 1 - i : i);
-      node[z] = tile.begin[z] + place_in_tile[z];
+      index_in_tile[z] = static_cast<int>(down ? length[z] - 1 - i : i);
+      node[z] = tile.begin[z] + index_in_tile[z];
       if (open) {
-        const std::int64_t here = row_in_tile + place_in_tile[z];
+        const std::int64_t here = row_in_tile + index_in_tile[z];
         if (open->open[here] == 0) continue;
         open->remove(here);
       }
       if (has_source && box.contains(node)) continue;
       T* const center = u + node[z];
-      const auto base = problem.template factor<Anelliptic>(tile.source, place + node[z], node);
+      const auto base = problem.template factor<Anelliptic>(tile.source, index + node[z], node);
       ++solved;
       const T now = host_solution<Order, Anelliptic>(problem, center, base, dense + node[z]);
       if (now == infinity<T>()) continue;
@@ -226,7 +226,7 @@ std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& ti
       relaxed_store(center, now);
       if (open && differs(now, before, T(0.25) * problem.tolerance)) {
         const T earlier = now < before ? now : before;
-        open_later<T>(problem, *open, place_in_tile, center, base,
+        open_later<T>(problem, *open, index_in_tile, center, base,
                       base.square(0, 0) * (earlier * earlier));
       }
       if (!differs(now, before, problem.tolerance)) continue;
@@ -234,7 +234,7 @@ std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& ti
         const T earlier = base.square(0, 0) * (before * before);
         for (int d = 0; d < Dim; ++d) {
           for (int side = -1; side <= 1; side += 2) {
-            if (place_in_tile[d] != (side < 0 ? 0 : length[d] - 1)) continue;
+            if (index_in_tile[d] != (side < 0 ? 0 : length[d] - 1)) continue;
             const T outer = relaxed_load(center + side * stride[d]);
             if (outer < infinity<T>() && base.square(d, side) * (outer * outer) > earlier) {
               changed.raised |= 1 << (2 * d + (side < 0 ? 0 : 1));
@@ -271,7 +271,7 @@ void tell_neighbours(const Problem<T, Dim>& problem, const TileRange<Dim>& tile,
         length[e] = e == d ? 1 : changed.last[e] - changed.first[e] + 1;
         count *= length[e];
       }
-      T least = infinity<T>();
+      T min = infinity<T>();
       for (std::int64_t k = 0; k < count; ++k) {
         std::int64_t node[Dim], rest = k;
         for (int e = Dim - 1; e >= 0; --e) {
@@ -280,9 +280,9 @@ void tell_neighbours(const Problem<T, Dim>& problem, const TileRange<Dim>& tile,
         }
         node[d] = lower ? tile.begin[d] : tile.end[d] - 1;
         const T square = outflow<Order, Anelliptic>(problem, tile.source, node, d, side, raised);
-        least = square < least ? square : least;
+        min = square < min ? square : min;
       }
-      if (least < infinity<T>()) tell(d, side, least);
+      if (min < infinity<T>()) tell(d, side, min);
     }
   }
 }
@@ -302,7 +302,7 @@ struct Marks {
 };
 
 /// Indices into Marks::counts.
-enum Count { listed, seen_tiles, visits, updates, count_places };
+enum Count { listed, seen_tiles, visits, updates, count_indices };
 
 /// Returns the tile beyond a face.
 template <int Dim>
@@ -380,13 +380,13 @@ struct HostVisit {
         }
       }
       settled = open.count == 0;
-      constexpr int most = 64 << Dim;
+      constexpr int max = 64 << Dim;
       const SourceBox<Dim>& box = problem.boxes[tile.source];
       int away = 0;
       for (int d = 0; d < Dim; ++d) {
         if (box.first[d] > (tile.begin[d] + tile.end[d]) / 2) away |= 1 << d;
       }
-      for (int k = 0; k < most && !settled; ++k) {
+      for (int k = 0; k < max && !settled; ++k) {
         nodes += sweep_tile<Order, Anelliptic>(problem, tile, away ^ (k & ((1 << Dim) - 1)),
                                                changed, &open);
         settled = open.count == 0;

@@ -24,12 +24,12 @@ void CoreEvaluator<T, Dim, Memory>::plan_memory(ObjectivePlan& plan, SourceField
 
 template <class T, int Dim, class Memory>
 void CoreEvaluator<T, Dim, Memory>::plan_lags(ObjectivePlan& plan) const {
-  std::size_t asked = m_options.device_memory;
+  std::size_t allowed = m_options.device_memory;
   // a host is its own device
   if (const std::size_t rest = m_options.rest_of_memory(); is_host_memory<Memory> && rest > 0) {
-    asked = asked > 0 ? std::min(asked, rest) : rest;
+    allowed = allowed > 0 ? std::min(allowed, rest) : rest;
   }
-  if (!(plan.budget > 0.0)) plan.budget = static_cast<double>(memory_budget(m_exec, asked));
+  if (!(plan.budget > 0.0)) plan.budget = static_cast<double>(memory_budget(m_exec, allowed));
   if (!m_options.lags) return;
   this->check_lags();
   plan.lags_bytes = Image::bytes_of(m_gradients->box(), *m_options.lags);
@@ -104,10 +104,10 @@ bool CoreEvaluator<T, Dim, Memory>::plan_batches(ObjectivePlan& plan, SourceFiel
                       wave::steps_in_one_launch<T, Dim, Memory>(
                           m_plan.medium, scheme.options().equations, scheme.options().boundaries);
   if (!possible || !(faster || given > 1)) return false;
-  const int most = m_options.concurrent_shots > 0
-                       ? shots
-                       : wave::shots_at_once_together(m_plan.grid.size(), shots, 64);
-  for (int concurrent = std::max(given, most); concurrent > 1; --concurrent) {
+  const int max = m_options.concurrent_shots > 0
+                      ? shots
+                      : wave::shots_at_once_together(m_plan.grid.size(), shots, 64);
+  for (int concurrent = std::max(given, max); concurrent > 1; --concurrent) {
     try {
       plan_source_field(plan, SourceField::stored, std::min(concurrent, shots));
     } catch (const InputError&) {  // insufficient memory for this number of shots
@@ -128,7 +128,7 @@ void CoreEvaluator<T, Dim, Memory>::plan_fixed_bytes(ObjectivePlan& plan, int co
                        static_cast<double>(scheme.layout().size);
   const double search = (2.0 * m_options.memory_pairs + 8.0) * plan.variables * sizeof(T);
   const wave::MemoryNeed& need = m_plan.memory;
-  plan.fixed_bytes = static_cast<double>(need.most) + static_cast<double>(m_gradients->bytes()) +
+  plan.fixed_bytes = static_cast<double>(need.peak) + static_cast<double>(m_gradients->bytes()) +
                      search + sum_bytes(plan.variables, static_cast<double>(m_grid.size()));
   // points of all shots are kept; series besides `need.gathers`, those of the misfit
   for (const auto& shot : m_input.data.shots) plan.fixed_bytes += this->point_bytes(shot);

@@ -181,7 +181,7 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
     if (Dim != 2 || is_host_memory<Memory> || used.size() < 2) return false;
     if (shots.front().gradients->m_unknowns.anisotropy) return false;
     return wave::one_pass_symmetric_stencils.has(propagator.scheme().stencil()) &&
-           wave::kernel::elements_apart<T, Dim, Memory>(used).has_value();
+           wave::kernel::batch_stride_of<T, Dim, Memory>(used).has_value();
   }
   // Describes receivers and, for the density, sources.
   void describe_points() {
@@ -199,9 +199,9 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
     const ShotGradients& one = *shots.front().gradients;
     const bool products = time > 0 && time % one.m_product_interval == 0;
     if (!products && !(time == 0 && sources)) return;
-    constexpr std::size_t most = detail::largest_product_batch;
-    for (std::size_t first = 0; first < used.size(); first += most) {
-      const std::size_t count = std::min(most, used.size() - first);
+    constexpr std::size_t max = detail::largest_product_batch;
+    for (std::size_t first = 0; first < used.size(); first += max) {
+      const std::size_t count = std::min(max, used.size() - first);
       if (products) add_products(used.subspan(first, count), first, time);
       if (!sources) continue;
       detail::AddPointsOfShots<T, Dim> at_sources{};
@@ -229,7 +229,7 @@ struct ShotGradients<T, Dim, Memory>::BatchRun {
     wave::kernel::StepArguments<T> s;
     const wave::kernel::Several several{
         static_cast<int>(used.size()),
-        wave::kernel::elements_apart<T, Dim, Memory>(used).value_or(0)};
+        wave::kernel::batch_stride_of<T, Dim, Memory>(used).value_or(0)};
     if (!wave::kernel::bind_operator(exec, scheme, propagator.medium_window(), used.front(),
                                      one.m_box, s, several)) {
       return;

@@ -341,12 +341,12 @@ struct ToParameters {
     const double given = delta != nullptr ? static_cast<double>(delta[i]) : 0.0;
     const double part = kept != nullptr ? static_cast<double>(kept[i]) : 1.0;
     const double t = e + part * (given - e);
-    const bool lowered = !(t < e);  // to epsilon
-    const double slope = static_cast<double>(d_r[i]) / sqrt(1.0 + 2.0 * (lowered ? e : t));
-    const double by_delta = lowered ? 0.0 : slope;
+    const bool clamped = !(t < e);  // to epsilon
+    const double slope = static_cast<double>(d_r[i]) / sqrt(1.0 + 2.0 * (clamped ? e : t));
+    const double by_delta = clamped ? 0.0 : slope;
     of_delta[i] = static_cast<T>(part * by_delta);
     of_epsilon[i] = static_cast<T>(2.0 * static_cast<double>(d_a[i]) +
-                                   (lowered ? slope : (1.0 - part) * by_delta));
+                                   (clamped ? slope : (1.0 - part) * by_delta));
   }
 };
 

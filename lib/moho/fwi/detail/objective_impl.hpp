@@ -21,7 +21,7 @@ namespace moho::fwi {
 template <class T, int Dim, class Memory>
 Objective<T, Dim, Memory>::Objective(std::unique_ptr<ShotEvaluator<T, Dim, Memory>> shots)
     : m_shots(std::move(shots)) {
-  if (options().parameters.empty() || place_of(Parameter::vp) == options().parameters.size()) {
+  if (options().parameters.empty() || index_of(Parameter::vp) == options().parameters.size()) {
     throw InputError("parameters: vp is missing (allowed: vp and others)");
   }
   const std::size_t mask = options().mask.size();
@@ -58,7 +58,7 @@ Objective<T, Dim, Memory>::Objective(std::unique_ptr<ShotEvaluator<T, Dim, Memor
 }
 
 template <class T, int Dim, class Memory>
-std::size_t Objective<T, Dim, Memory>::place_of(Parameter parameter) const {
+std::size_t Objective<T, Dim, Memory>::index_of(Parameter parameter) const {
   const auto& all = options().parameters;
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), parameter) - all.begin());
 }
@@ -430,7 +430,7 @@ template <class T, int Dim, class Memory>
 typename Objective<T, Dim, Memory>::HostField Objective<T, Dim, Memory>::component(
     const ConstVector& vector, Parameter parameter) const {
   check_size(vector, "vector");
-  const std::size_t u = place_of(parameter);
+  const std::size_t u = index_of(parameter);
   if (u == options().parameters.size()) {
     throw InputError(concat("parameter: ", to_string(parameter),
                             " is constant (allowed: those of options.parameters)"));
@@ -486,8 +486,8 @@ std::vector<float> Objective<T, Dim, Memory>::model(std::size_t k) {
 
 template <class T, int Dim, class Memory>
 ExtendedResult<T> Objective<T, Dim, Memory>::extended_image(const ConstVector& x) {
-  const Lags& asked = lags();
-  if (!(m_plan.lags_sum_bytes > 0.0)) return m_shots->extended_image(model_at(x), asked);
+  const Lags& requested = lags();
+  if (!(m_plan.lags_sum_bytes > 0.0)) return m_shots->extended_image(model_at(x), requested);
   begin(x);
   ExtendedSum sum = make_extended_sum();
   extended_images({}, sum);
@@ -501,13 +501,13 @@ template <class T, int Dim, class Memory>
 ExtendedResult<T> Objective<T, Dim, Memory>::extended_image(
     const stream::RankGroups& groups, bool root, const Claim& claim,
     const std::function<void(ExtendedSum&)>& merge) {
-  const Lags& asked = lags();
+  const Lags& requested = lags();
   require_begun("extended_image");
   ExtendedResult<T> result;
   if (shot_count() == 1) {
     if (!root && (groups.ranks() == nullptr || !groups.has_root())) return result;
     m_changed = true;
-    groups.leave_errors_to_first([&] { result = m_shots->extended_image(m_model, asked); });
+    groups.leave_errors_to_first([&] { result = m_shots->extended_image(m_model, requested); });
     return result;
   }
   ExtendedSum sum = make_extended_sum();
@@ -518,14 +518,14 @@ ExtendedResult<T> Objective<T, Dim, Memory>::extended_image(
 
 template <class T, int Dim, class Memory>
 EvaluationReport Objective<T, Dim, Memory>::extended_images(const Claim& claim, ExtendedSum& sum) {
-  const Lags& asked = lags();
+  const Lags& requested = lags();
   require_begun("extended_images");
-  if (sum.lags() != asked.count() || sum.nodes() != nodes()) {
+  if (sum.lags() != requested.count() || sum.nodes() != nodes()) {
     throw InputError(concat("sum: it has ", sum.lags(), " lags x ", sum.nodes(),
-                            " nodes (allowed: ", asked.count(), " x ", nodes(), ")"));
+                            " nodes (allowed: ", requested.count(), " x ", nodes(), ")"));
   }
   EvaluationReport report;
-  m_shots->extended_images(m_model, asked, claim,
+  m_shots->extended_images(m_model, requested, claim,
                            [&](const ShotContribution<T>& shot, const T* image) {
                              sum.add<T>(shot.shot, image);
                              report.points += shot.points;
@@ -538,12 +538,12 @@ EvaluationReport Objective<T, Dim, Memory>::extended_images(const Claim& claim, 
 
 template <class T, int Dim, class Memory>
 ShotContribution<T> Objective<T, Dim, Memory>::extended_contribution(std::size_t k) {
-  const Lags& asked = lags();
+  const Lags& requested = lags();
   require_begun("extended_contribution");
   ShotContribution<T> result;
-  const auto count = static_cast<std::ptrdiff_t>(asked.count() * nodes());
+  const auto count = static_cast<std::ptrdiff_t>(requested.count() * nodes());
   m_shots->extended_images(
-      m_model, asked, [k](std::size_t shot) { return shot == k; },
+      m_model, requested, [k](std::size_t shot) { return shot == k; },
       [&](const ShotContribution<T>& shot, const T* image) {
         result = shot;
         result.values.assign(image, image + count);
@@ -559,7 +559,7 @@ ExtendedSum Objective<T, Dim, Memory>::make_extended_sum() const {
 
 template <class T, int Dim, class Memory>
 ExtendedResult<T> Objective<T, Dim, Memory>::result_of(const ExtendedSum& sum) const {
-  const Lags& asked = lags();
+  const Lags& requested = lags();
   if (sum.shots().size() != shot_count()) {
     throw InputError(
         concat("sum: it has ", sum.shots().size(), " of ", shot_count(), " shots (allowed: all)"));
@@ -574,7 +574,7 @@ ExtendedResult<T> Objective<T, Dim, Memory>::result_of(const ExtendedSum& sum) c
   if (!(square > 0.0)) return result;
   using Image = ExtendedImage<T, Dim, Kokkos::HostSpace>;
   const typename Image::Array values(result.values.data(), result.values.size());
-  const Image image(whole_box(m_shots->grid()), asked, values);
+  const Image image(whole_box(m_shots->grid()), requested, values);
   result.focus = image.focus(host, m_shots->grid()) / square;
   return result;
 }

@@ -18,9 +18,9 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
                                       const SlabGradientOptions<Dim>& options,
                                       std::int64_t receivers, int devices) {
   const wave::StencilInfo& stencil = wave::info(scheme.stencil());
-  const std::int64_t planes = scheme.grid().extents[0], beside = need.shape.beyond();
+  const std::int64_t planes = scheme.grid().extents[0], halo = need.shape.beyond();
   const std::int64_t own = (planes + devices - 1) / devices;
-  const PlaneRange held{0, std::min(own + (devices > 2 ? 2 : devices - 1) * beside, planes)};
+  const PlaneRange held{0, std::min(own + (devices > 2 ? 2 : devices - 1) * halo, planes)};
   const stream::SlabElements slab = stream::slab_elements(scheme, need, own, held);
   const double padded = slab.padded, layers = slab.layers;
   const double fields = scheme.fields(), work = stencil.work_fields;
@@ -30,7 +30,7 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
   const std::int64_t outside = anisotropy ? stencil.passes * (scheme.order() / 2) : 0;
   const std::int64_t inner = std::min(own, interior.extent(0));
   auto nodes = static_cast<double>(inner);
-  std::int64_t kept = std::min(inner + (density || anisotropy ? 2 * beside : 0), planes);
+  std::int64_t kept = std::min(inner + (density || anisotropy ? 2 * halo : 0), planes);
   for (int d = 1; d < Dim; ++d) {
     nodes *= static_cast<double>(interior.extent(d));
     kept *= std::min(interior.extent(d) + 2 * outside, scheme.grid().extents[d]);
@@ -56,13 +56,12 @@ SlabGradientBytes slab_gradient_bytes(const wave::Scheme<T, Dim, Memory>& scheme
 
 /// Returns the memory of the propagator and the wavefields of a source with random layers, in the
 /// largest of some slabs.
-/// \param scheme of the adjoint field \param random,need of the source \param beside planes that
+/// \param scheme of the adjoint field \param random,need of the source \param halo planes that
 /// slabs read of a neighbour
 template <class T, int Dim, class Memory>
 double random_source_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
                            const wave::Scheme<T, Dim, Memory>& random,
-                           const stream::StreamRequirements& need, std::int64_t beside,
-                           int devices) {
+                           const stream::StreamRequirements& need, std::int64_t halo, int devices) {
   const std::int64_t planes = scheme.grid().extents[0], all = random.grid().extents[0];
   const std::int64_t shift = random.interior().lower[0] - scheme.interior().lower[0];
   std::int64_t own = 0, held = 0;
@@ -72,7 +71,7 @@ double random_source_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
     if (g + 1 == devices) slab.end = all - shift;
     own = std::max(own, slab.count());
     const std::int64_t sides = (g > 0 ? 1 : 0) + (g + 1 < devices ? 1 : 0);
-    held = std::max(held, std::min(slab.count() + sides * beside, all));
+    held = std::max(held, std::min(slab.count() + sides * halo, all));
   }
   const stream::SlabElements slab = stream::slab_elements(random, need, own, {0, held});
   const double wavefield = 2.0 * random.fields() + wave::info(random.stencil()).work_fields;
@@ -135,10 +134,10 @@ void SlabGradients<T, Dim, Memory>::plan_random(const std::vector<wave::Shot<Dim
                                                  m_medium, m_limits, random);
   const auto need = stream::detail::stream_need<T, Dim, Memory>(
       with_layers, stream::VolumeShape<T, Dim>(with_layers), shots);
-  m_random_beside = std::max<std::int64_t>(m_need.shape.beyond(), need.shape.beyond());
-  m_bytes = [bytes_of = m_bytes, scheme, with_layers, need, beside = m_random_beside](int devices) {
+  m_random_halo = std::max<std::int64_t>(m_need.shape.beyond(), need.shape.beyond());
+  m_bytes = [bytes_of = m_bytes, scheme, with_layers, need, halo = m_random_halo](int devices) {
     SlabGradientBytes bytes = bytes_of(devices);
-    bytes.source.random += detail::random_source_bytes(scheme, with_layers, need, beside, devices);
+    bytes.source.random += detail::random_source_bytes(scheme, with_layers, need, halo, devices);
     return bytes;
   };
 }
@@ -148,33 +147,33 @@ bool SlabGradients<T, Dim, Memory>::possible(int slabs) const {
   const std::vector<PlaneRange> own = parts_of(slabs);
   if (own.empty()) return false;
   return slabs == 1 || !m_options.source_faces ||
-         stream::detail::thinnest_part(random_parts(own)) >= m_random_beside;
+         stream::detail::thinnest_part(random_parts(own)) >= m_random_halo;
 }
 
 // Throws SlabsTooThin.
 template <class T, int Dim, class Memory>
 void SlabGradients<T, Dim, Memory>::refuse_slabs(const SlabMemoryCheck& check) const {
   const int slabs = m_options.devices;
-  int most = 1;
+  int max = 1;
   std::string obstacle;
   std::vector<std::int64_t> numbers;
   for (int n = 1; n < slabs; ++n) {
     if (!possible(n)) continue;
-    most = n;
+    max = n;
     obstacle = check ? check(*this, n) : std::string();
     if (obstacle.empty()) numbers.push_back(n);
   }
   const int ranks = m_options.ranks != nullptr ? slabs * m_options.groups : 0;
-  const std::int64_t beside = m_need.shape.beyond();
+  const std::int64_t halo = m_need.shape.beyond();
   throw SlabsTooThin(concat("devices is ", slabs, " (allowed: ",
-                            numbers.empty() ? concat("none of the numbers up to ", most)
+                            numbers.empty() ? concat("none of the numbers up to ", max)
                                             : stream::dividing_numbers(numbers, ranks),
-                            ", so that each has ", beside, " planes of the ", m_extended.extents[0],
+                            ", so that each has ", halo, " planes of the ", m_extended.extents[0],
                             ", and planes of the model besides those of layers",
-                            m_options.source_faces ? concat(", and ", m_random_beside,
+                            m_options.source_faces ? concat(", and ", m_random_halo,
                                                             " planes or more with random layers)")
                                                    : ")",
-                            numbers.empty() ? concat(": with ", most, " ", obstacle) : ""),
+                            numbers.empty() ? concat(": with ", max, " ", obstacle) : ""),
                      !numbers.empty());
 }
 
@@ -348,7 +347,7 @@ ShotGradientReport<Dim> SlabGradients<T, Dim, Memory>::add(const wave::Shot<Dim>
   std::vector<Totals> totals(m_slabs.size());
   const bool random = m_source_field == SourceField::random;
   if (random && !m_random_parts) {
-    m_random_parts = std::make_unique<Parts>(*m_parts, random_parts(m_own), m_random_beside);
+    m_random_parts = std::make_unique<Parts>(*m_parts, random_parts(m_own), m_random_halo);
   }
   m_parts->run([&](std::size_t g) {
     const Instance<Memory>& exec = this->exec(g);
@@ -432,11 +431,11 @@ wave::Traces<T> SlabGradients<T, Dim, Memory>::model(const wave::Shot<Dim>& shot
 
 template <class T, int Dim, class Memory>
 std::int64_t SlabGradients<T, Dim, Memory>::max_lag(const std::vector<PlaneRange>& own) const {
-  std::int64_t most = (m_grid.extents[0] - 1) / 2;
+  std::int64_t max = (m_grid.extents[0] - 1) / 2;
   for (std::size_t g = 1; g + 1 < own.size(); ++g) {
-    most = std::min(most, stream::model_planes(own[g], m_interior).count());
+    max = std::min(max, stream::model_planes(own[g], m_interior).count());
   }
-  return most;
+  return max;
 }
 
 template <class T, int Dim, class Memory>

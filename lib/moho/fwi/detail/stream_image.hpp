@@ -142,11 +142,11 @@ std::vector<stream::StreamRange> StreamImage<T, Dim, Memory>::begin(
   m_now = static_cast<std::size_t>((stage.level - first_product) / m_kept.interval);
   m_first = stage.range.sweep * m_period;
   const std::int64_t shift = stage.range.position - stage.range.planes.begin;
-  const std::int64_t place = m_first - m_box.lower[0], slots = m_pairs[m_now].slots;
+  const std::int64_t offset = m_first - m_box.lower[0], slots = m_pairs[m_now].slots;
   std::vector<stream::StreamRange> parts;
   for (PlaneRange rest = planes; !rest.empty();) {
-    const std::int64_t turn = (rest.begin + place) / slots;
-    const std::int64_t end = std::min(rest.end, (turn + 1) * slots - place);
+    const std::int64_t turn = (rest.begin + offset) / slots;
+    const std::int64_t end = std::min(rest.end, (turn + 1) * slots - offset);
     parts.push_back({stage.range.sweep, {rest.begin, end}, shift + rest.begin});
     rest.begin = end;
   }

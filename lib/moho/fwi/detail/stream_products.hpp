@@ -198,7 +198,7 @@ class StreamProducts : public stream::PairAction<T, Dim, Memory> {
     bool products;            ///< true if products are added at this time
     bool everywhere;          ///< true if D nu is stored
   };
-  void add(const stream::RingPiece& piece, const stream::RingPiece& beside, std::int64_t level,
+  void add(const stream::RingPiece& piece, const stream::RingPiece& paired, std::int64_t level,
            std::int64_t time);
   void add_density(const Part& part);
   // What points inject at the time of a part.
@@ -317,11 +317,11 @@ void StreamProducts<T, Dim, Memory>::add(const stream::StreamStage& stage) {
     for (const stream::RingPiece& piece : m_adjoint.ring().pieces(part)) {
       // rings of as many slots are cut at the same positions
       const PlaneRange of_source{piece.planes.begin - m_shift[0], piece.planes.end - m_shift[0]};
-      const stream::RingPiece beside =
+      const stream::RingPiece paired =
           m_source.ring()
               .pieces({stage.range.sweep, of_source, shift + piece.planes.begin})
               .front();
-      add(piece, beside, stage.level, time);
+      add(piece, paired, stage.level, time);
     }
   }
   if (images) m_image->end(stage, static_cast<T>(m_product_interval));
@@ -329,7 +329,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::StreamStage& stage) {
 
 template <class T, int Dim, class Memory>
 void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
-                                         const stream::RingPiece& beside, std::int64_t level,
+                                         const stream::RingPiece& paired, std::int64_t level,
                                          std::int64_t time) {
   const Instance<Memory>& exec = m_adjoint.stepping();
   const stream::Ring<T, Dim, Memory>& ring = m_adjoint.ring();
@@ -360,7 +360,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   part.box.lower[0] = piece.planes.begin;
   part.box.upper[0] = piece.planes.end;
   // source wavefield on nodes of the grid of the adjoint field
-  const wave::Layout<Dim> source_layout = other.layout(beside);
+  const wave::Layout<Dim> source_layout = other.layout(paired);
   part.source_at.box.lower = m_shift;
   part.source_at.strides = source_layout.strides;
   for (int f = 0; f < fields; ++f) {

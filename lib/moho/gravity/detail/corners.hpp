@@ -24,10 +24,10 @@ struct alignas(16) CornerRecord {
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V corner_logarithm(V a, V d2, V r) {
   const V zero(0.0), one(1.0);
-  const auto behind = a < zero;
-  const V sum = select(behind, r - a, a + r);
+  const auto negative = a < zero;
+  const V sum = select(negative, r - a, a + r);
   const V top = select(V(1e-280) < d2, d2, one);
-  const V argument = select(behind, top * reciprocal(sum), sum);
+  const V argument = select(negative, top * reciprocal(sum), sum);
   return logarithm(argument);
 }
 
@@ -55,10 +55,10 @@ KOKKOS_FORCEINLINE_FUNCTION void corner_field(const V (&p)[3], V* out) {
     constexpr int n = decltype(axis)::value;
     constexpr int u = (n + 1) % 3, v = (n + 2) % 3;
     if constexpr ((Mask >> (1 + n) & 1u) != 0) {
-      out[place_of(Mask, 1 + n)] = p[n] * angles[n] - multiply_add(p[u], logs[v], p[v] * logs[u]);
+      out[slot_of(Mask, 1 + n)] = p[n] * angles[n] - multiply_add(p[u], logs[v], p[v] * logs[u]);
     }
-    if constexpr ((Mask >> (4 + n) & 1u) != 0) out[place_of(Mask, 4 + n)] = -angles[n];
-    if constexpr ((Mask >> mixed(n) & 1u) != 0) out[place_of(Mask, mixed(n))] = logs[v];
+    if constexpr ((Mask >> (4 + n) & 1u) != 0) out[slot_of(Mask, 4 + n)] = -angles[n];
+    if constexpr ((Mask >> mixed(n) & 1u) != 0) out[slot_of(Mask, mixed(n))] = logs[v];
   };
   results(std::integral_constant<int, 0>());
   results(std::integral_constant<int, 1>());
@@ -110,14 +110,14 @@ struct PackCorners {
     const std::int64_t rows = (mesh.cells[1] + 1) * (mesh.cells[2] + 1);
     return Host ? rows : rows * (mesh.cells[0] + 1);
   }
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, std::int64_t& place,
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, std::int64_t& slot,
                                          const bool final) const {
     const std::int64_t along_x = mesh.cells[0] + 1, along_y = mesh.cells[1] + 1;
     if constexpr (Host) {
-      row(item % along_y, item / along_y, 0, along_x, place, final);
+      row(item % along_y, item / along_y, 0, along_x, slot, final);
     } else {
       const std::int64_t i = item % along_x, jk = item / along_x;
-      row(jk % along_y, jk / along_y, i, i + 1, place, final);
+      row(jk % along_y, jk / along_y, i, i + 1, slot, final);
     }
   }
 
@@ -125,7 +125,7 @@ struct PackCorners {
   /// Processes the corners from begin to end of the row (j, k). The densities around a corner are
   /// differenced along x, then y, then z, so that equal densities cancel exactly.
   KOKKOS_INLINE_FUNCTION void row(std::int64_t j, std::int64_t k, std::int64_t begin,
-                                  std::int64_t end, std::int64_t& place, bool final) const {
+                                  std::int64_t end, std::int64_t& slot, bool final) const {
     const double* rows[4];  // rows of prisms at (j - 1, k - 1), (j, k - 1), (j - 1, k), (j, k)
     double last[4];
     bool empty = true;
@@ -151,9 +151,9 @@ struct PackCorners {
         CornerRecord record;
         for (int n = 0; n < 3; ++n) record.at[n] = frame(n, face[frame.axis[n]]);
         record.weight = 0.5 * weight;
-        records[place] = record;
+        records[slot] = record;
       }
-      ++place;
+      ++slot;
     }
   }
 };

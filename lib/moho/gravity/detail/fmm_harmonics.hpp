@@ -24,7 +24,7 @@
 namespace moho::gravity::detail {
 
 /// Largest order of an expansion.
-inline constexpr int fmm_most_order = 28;
+inline constexpr int fmm_max_order = 28;
 
 /// Returns the numbers of an expansion.
 KOKKOS_INLINE_FUNCTION constexpr int fmm_count(int order) { return (order + 1) * (order + 1); }

@@ -25,11 +25,11 @@ inline constexpr int fmm_padding = is_host_memory<Memory> ? simd::lanes<double> 
 /// a second of work at most, and enough items for each thread to keep the others busy.
 template <class Memory, class Launch>
 void launch_parts(const Instance<Memory>& exec, std::int64_t items, const Launch& launch_part) {
-  const std::int64_t most = is_host_memory<Memory> ? std::int64_t{64} * exec.concurrency()
-                                                   : std::max<std::int64_t>(items, 1);
-  for (std::int64_t first = 0; first < items; first += most) {
+  const std::int64_t max = is_host_memory<Memory> ? std::int64_t{64} * exec.concurrency()
+                                                  : std::max<std::int64_t>(items, 1);
+  for (std::int64_t first = 0; first < items; first += max) {
     exec.check_stop();
-    launch_part(first, std::min(most, items - first));
+    launch_part(first, std::min(max, items - first));
   }
 }
 
@@ -76,7 +76,7 @@ void upload_tree(const Instance<Memory>& exec, FmmTreeIn<Memory>& tree, MemoryTa
 /// Sets the bounds of a tree from those of its leaves, and uploads it.
 template <class Memory>
 void bound_tree(const Instance<Memory>& exec, FmmTreeIn<Memory>& tree,
-                const Record<double>* records, const double* places, MemoryTally& tally) {
+                const Record<double>* records, const double* slots, MemoryTally& tally) {
   const auto leaves = static_cast<double>(sizeof(LeafBounds) * tree.tree.leaves.size());
   const auto nodes = static_cast<double>(tree.tree.nodes.size());
   tally.pass(leaves + sizeof(FmmNode) * nodes +
@@ -84,7 +84,7 @@ void bound_tree(const Instance<Memory>& exec, FmmTreeIn<Memory>& tree,
   const auto bounds = allocate<Kokkos::View<LeafBounds*, Memory>>(exec, "moho::gravity::bounds",
                                                                   tree.tree.leaves.size());
   launch("moho::gravity::bound_leaves", exec, static_cast<std::int64_t>(tree.tree.leaves.size()),
-         BoundLeaves{tree.nodes.data(), tree.leaves.data(), records, places, tree.tree.places,
+         BoundLeaves{tree.nodes.data(), tree.leaves.data(), records, slots, tree.tree.slots,
                      bounds.data()});
   set_bounds(tree.tree, download(exec, bounds));
   tree.nodes = upload(exec, tree.tree.nodes, "moho::gravity::nodes");
@@ -152,7 +152,7 @@ void FmmOperator<Memory>::prepare(const Instance<Memory>& exec, const Source& so
   detail::check_fmm_size(m_prisms, m_stations);
   const detail::FmmOrders orders = detail::choose_orders(m_plan.mask, options.tolerance);
   m_report.order = orders.order;
-  m_least = orders.derivatives;
+  m_min = orders.derivatives;
   detail::MemoryTally tally(detail::budget_of(sums, memory_budget(exec, sums.memory_budget), 0),
                             detail::fmm_name(m_prisms, m_stations));
   // records, order and sums of prisms; places, their stations and sums
@@ -173,7 +173,7 @@ void FmmOperator<Memory>::prepare(const Instance<Memory>& exec, const Source& so
       8.0 *
       (detail::fmm_count(orders.order) *
            static_cast<double>(m_prism_tree.tree.nodes.size() + m_station_tree.tree.nodes.size()) +
-       detail::count_of(m_plan.mask) * static_cast<double>(m_places) +
+       detail::count_of(m_plan.mask) * static_cast<double>(m_slots) +
        static_cast<double>(m_prisms));
   tally.pass(last);
   exec.check_stop();
@@ -182,7 +182,7 @@ void FmmOperator<Memory>::prepare(const Instance<Memory>& exec, const Source& so
   tally.take(last);
   allocate_sums(exec, options);
   m_bytes = static_cast<std::size_t>(tally.held());
-  m_most_bytes = static_cast<std::size_t>(tally.most());
+  m_max_bytes = static_cast<std::size_t>(tally.max());
   const double tolerance =
       options.far_tolerance < 0.0 ? default_far_tolerance<double> : options.far_tolerance;
   const double far = detail::far_distance(m_plan.mask, tolerance);
@@ -226,16 +226,16 @@ void FmmOperator<Memory>::plant(const Instance<Memory>& exec, const Source& sour
       (sizeof(std::int64_t) + sizeof(std::uint64_t)) * static_cast<double>(m_stations);
   tally.take(order);
   detail::upload_tree(exec, m_station_tree, tally);
-  m_places = m_station_tree.tree.places;
-  tally.take(32.0 * static_cast<double>(m_places));
+  m_slots = m_station_tree.tree.slots;
+  tally.take(32.0 * static_cast<double>(m_slots));
   m_packed = allocate<Kokkos::View<double*, Memory>>(exec, "moho::gravity::stations",
-                                                     static_cast<std::size_t>(3 * m_places));
+                                                     static_cast<std::size_t>(3 * m_slots));
   m_station = allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::gravity::stations",
-                                                            static_cast<std::size_t>(m_places));
+                                                            static_cast<std::size_t>(m_slots));
   launch("moho::gravity::pack_leaves", exec,
          static_cast<std::int64_t>(m_station_tree.tree.leaves.size()),
          detail::PackLeaves{m_station_tree.nodes.data(), m_station_tree.leaves.data(),
-                            sorted.order.data(), stations.data(), frame, padding, m_places,
+                            sorted.order.data(), stations.data(), frame, padding, m_slots,
                             m_packed.data(), m_station.data()});
   detail::bound_tree(exec, m_station_tree, nullptr, m_packed.data(), tally);
   exec.fence();
@@ -283,7 +283,7 @@ void FmmOperator<Memory>::allocate_sums(const Instance<Memory>& exec, const FmmO
                                                 numbers * m_station_tree.tree.nodes.size());
   const auto count = static_cast<std::size_t>(detail::count_of(m_plan.mask));
   m_sums =
-      allocate<Numbers>(exec, "moho::gravity::sums", count * static_cast<std::size_t>(m_places));
+      allocate<Numbers>(exec, "moho::gravity::sums", count * static_cast<std::size_t>(m_slots));
   m_sorted = allocate<Numbers>(exec, "moho::gravity::sorted", static_cast<std::size_t>(m_prisms));
   const auto cut = detail::cut_stations(m_station_tree.tree, download(exec, m_near.begin),
                                         download(exec, m_far.begin), options.part, options.parts);
@@ -298,8 +298,8 @@ detail::FmmStations FmmOperator<Memory>::packed_stations(std::int32_t begin,
   stations.tables = m_tables.constants;
   stations.nodes = m_station_tree.nodes.data();
   stations.leaves = m_station_tree.leaves.data();
-  stations.places.data = m_packed.data();
-  stations.places.count = m_places;
+  stations.slots.data = m_packed.data();
+  stations.slots.count = m_slots;
   stations.expansions = m_station_tree.expansions.data();
   stations.begin = begin;
   stations.end = end;
@@ -366,7 +366,7 @@ void FmmOperator<Memory>::translate(const Instance<Memory>& exec, const Tree& fr
   pairs.from = from.expansions.data();
   pairs.to = to.expansions.data();
   pairs.numbers = detail::fmm_count(m_report.order);
-  pairs.least = m_least;
+  pairs.min = m_min;
   pairs.transposed = transposed;
   pairs.first = transposed ? 0 : m_begin;
   pairs.last = transposed ? static_cast<std::int32_t>(m_prisms) : m_end;
@@ -413,7 +413,7 @@ void FmmOperator<Memory>::apply(const InstanceOf<Memory>& exec,
   to_parents(instance, m_prism_tree);
   translate(instance, m_prism_tree, m_station_tree, m_far, false);
   to_children(instance, m_station_tree, m_begin, m_end);
-  const detail::PartialSums sums{m_sums.data(), detail::count_of(m_plan.mask), m_places};
+  const detail::PartialSums sums{m_sums.data(), detail::count_of(m_plan.mask), m_slots};
   auto near = near_data(m_station_tree, m_near, m_begin, m_end);
   auto packed = packed_stations(m_begin, m_end);
   detail::launch_parts(instance, station_leaves, [&](std::int64_t first, std::int64_t count) {
@@ -430,9 +430,9 @@ void FmmOperator<Memory>::apply(const InstanceOf<Memory>& exec,
   back.results = results.data();
   back.stations = m_stations;
   back.count = m_plan.count;
-  back.place = m_plan.place;
+  back.slot = m_plan.slot;
   back.factor = m_plan.factor;
-  launch("moho::gravity::return_places", instance, m_places, back);
+  launch("moho::gravity::return_places", instance, m_slots, back);
 }
 
 template <class Memory>
@@ -448,16 +448,16 @@ void FmmOperator<Memory>::adjoint(const InstanceOf<Memory>& exec, const ConstRes
   pack.weights = weights.data();
   pack.station = m_station.data();
   pack.stations = m_stations;
-  pack.places = m_places;
+  pack.slots = m_slots;
   pack.packed = m_sums.data();
   unsigned used = 0;
   for (int c = 0; c < count; ++c) pack.row[c] = -1;
   for (int i = 0; i < m_plan.count; ++i) {
-    pack.row[m_plan.place[i]] = i;
-    pack.factor[m_plan.place[i]] = m_plan.factor[i];
-    used |= 1u << m_plan.place[i];
+    pack.row[m_plan.slot[i]] = i;
+    pack.factor[m_plan.slot[i]] = m_plan.factor[i];
+    used |= 1u << m_plan.slot[i];
   }
-  launch("moho::gravity::pack_places", instance, count * m_places, pack);
+  launch("moho::gravity::pack_places", instance, count * m_slots, pack);
   fill(instance, m_prism_tree.expansions, 0.0);
   fill(instance, m_station_tree.expansions, 0.0);
   const auto prism_leaves = static_cast<std::int64_t>(m_prism_tree.tree.leaves.size());
@@ -472,7 +472,7 @@ void FmmOperator<Memory>::adjoint(const InstanceOf<Memory>& exec, const ConstRes
   to_parents(instance, m_station_tree);
   translate(instance, m_station_tree, m_prism_tree, m_far_transposed, true);
   to_children(instance, m_prism_tree, 0, static_cast<std::int32_t>(m_prisms));
-  const detail::StationWeights packed{m_sums.data(), m_places, used, false};
+  const detail::StationWeights packed{m_sums.data(), m_slots, used, false};
   auto near = near_data(m_prism_tree, m_near_transposed, 0, all);
   detail::launch_parts(instance, prism_leaves, [&](std::int64_t first, std::int64_t number) {
     near.leaves = m_prism_tree.leaves.data() + first;

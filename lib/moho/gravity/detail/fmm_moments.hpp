@@ -21,8 +21,8 @@ inline constexpr int fmm_prisms_staged = 16;
 ///
 /// `transposed`: the densities' derivatives of the sum of moments times an expansion.
 struct PrismMoments {
-  static constexpr int most_scratch =
-      monomial_count(fmm_most_order) + 3 * (fmm_most_order + 1) * fmm_prisms_staged + 8;
+  static constexpr int max_scratch =
+      monomial_count(fmm_max_order) + 3 * (fmm_max_order + 1) * fmm_prisms_staged + 8;
   static constexpr int threads = 128;
   FmmConstants tables;
   const FmmNode* nodes;
@@ -129,10 +129,10 @@ struct PrismMoments {
                                   const double* integrals) const {
     const int order = tables.order, rows = (order + 1) * (order + 2) / 2;
     // monomials of a row that are summed in registers
-    constexpr int most = Team::on_host ? fmm_most_order + 1 : 8;
-    for (int item = team.rank(); item < rows * ((order + most) / most); item += team.size()) {
+    constexpr int max = Team::on_host ? fmm_max_order + 1 : 8;
+    for (int item = team.rank(); item < rows * ((order + max) / max); item += team.size()) {
       const PowerRow row = tables.powers[item % rows];
-      const int first = item / rows * most, last = order - row.i - row.j;
+      const int first = item / rows * max, last = order - row.i - row.j;
       if (first > last) continue;
       double* const to = sums + row.begin;
       if constexpr (Team::on_host) {
@@ -143,16 +143,16 @@ struct PrismMoments {
           for (int k = 0; k <= last; ++k) to[k] += factor * along_z[k];
         }
       } else {
-        double part[most];
-        for (int k = 0; k < most; ++k) part[k] = first + k <= last ? to[first + k] : 0.0;
+        double part[max];
+        for (int k = 0; k < max; ++k) part[k] = first + k <= last ? to[first + k] : 0.0;
         for (int p = 0; p < count; ++p) {
           const double* const prism = integrals + 3 * p * (order + 1);
           const double factor = prism[row.i] * prism[order + 1 + row.j];
           // reads beyond the last power are not used
           const double* const along_z = prism + 2 * (order + 1) + first;
-          for (int k = 0; k < most; ++k) part[k] = multiply_add(factor, along_z[k], part[k]);
+          for (int k = 0; k < max; ++k) part[k] = multiply_add(factor, along_z[k], part[k]);
         }
-        for (int k = 0; k < most; ++k) {
+        for (int k = 0; k < max; ++k) {
           if (first + k <= last) to[first + k] = part[k];
         }
       }

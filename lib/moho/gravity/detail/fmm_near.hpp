@@ -36,14 +36,14 @@ struct NearOnHost {
     const std::int32_t leaf = data.leaves[item];
     const FmmNode& node = data.stations.nodes[leaf];
     if (data.stations.omitted(node)) return;
-    const std::int64_t last = node.place + data.stations.count(node);
+    const std::int64_t last = node.slot + data.stations.count(node);
     const int components = static_cast<int>(sums.components);
-    for (std::int64_t at = node.place; at < last; at += lanes) {
+    for (std::int64_t at = node.slot; at < last; at += lanes) {
       V total[component_count], out[component_count];
       for (int c = 0; c < components; ++c) total[c] = V(0.0);
       for (std::int32_t e = data.begin[leaf]; e < data.begin[leaf + 1]; ++e) {
         const FmmNode& other = data.prisms[data.list[e]];
-        sum(data.records + other.begin, other.end - other.begin, data.stations.places, at,
+        sum(data.records + other.begin, other.end - other.begin, data.stations.slots, at,
             data.limits, out);
         for (int c = 0; c < components; ++c) total[c] = total[c] + out[c];
       }
@@ -60,17 +60,17 @@ struct NearTransposeOnHost {
   double* densities;  ///< of sorted prisms
 
   void operator()(const std::int64_t item) const {
-    constexpr int lanes = simd::lanes<double>, most = TransposeOnHost::largest_block;
+    constexpr int lanes = simd::lanes<double>, max = TransposeOnHost::largest_block;
     const std::int32_t leaf = data.leaves[item];
     const FmmNode& node = data.prisms[leaf];
-    for (std::int32_t first = node.begin; first < node.end; first += most) {
-      const int count = node.end - first < most ? node.end - first : most;
-      simd::Pack<double> sums[most];
+    for (std::int32_t first = node.begin; first < node.end; first += max) {
+      const int count = node.end - first < max ? node.end - first : max;
+      simd::Pack<double> sums[max];
       for (int i = 0; i < count; ++i) sums[i] = simd::Pack<double>(0.0);
       for (std::int32_t e = data.begin[leaf]; e < data.begin[leaf + 1]; ++e) {
         const FmmNode& other = data.stations.nodes[data.list[e]];
-        const std::int64_t last = other.place + data.stations.count(other);
-        for (std::int64_t at = other.place; at < last; at += lanes) {
+        const std::int64_t last = other.slot + data.stations.count(other);
+        for (std::int64_t at = other.slot; at < last; at += lanes) {
           add(data.records + first, count, weights, at, sums);
         }
       }
@@ -154,12 +154,12 @@ struct NearFields {
     const FmmNode& node = data.stations.nodes[leaf];
     if (data.stations.omitted(node)) return;
     Record<double>* const tile = reinterpret_cast<Record<double>*>(scratch);
-    const int places = static_cast<int>(data.stations.count(node));
-    for (int from = 0; from < places; from += team.size()) {
-      const LeafSlices own(places - from, team.rank(), team.size());
-      const std::int64_t place = node.place + from + own.target;
+    const int slots = static_cast<int>(data.stations.count(node));
+    for (int from = 0; from < slots; from += team.size()) {
+      const LeafSlices own(slots - from, team.rank(), team.size());
+      const std::int64_t slot = node.slot + from + own.target;
       Station<double, double> station;
-      for (int n = 0; n < 3; ++n) station.at[n] = data.stations.places(n, place);
+      for (int n = 0; n < 3; ++n) station.at[n] = data.stations.slots(n, slot);
       double total[count] = {};
       for_staged_sources(
           team, data.begin[leaf], data.begin[leaf + 1],
@@ -185,7 +185,7 @@ struct NearFields {
           for (int k = 0; k < own.slices; ++k) {
             sum += scratch[c * team.size() + k * own.targets + own.target];
           }
-          *sums.at(0, c, place) = sum;
+          *sums.at(0, c, slot) = sum;
         }
       }
       team.barrier();
@@ -222,10 +222,10 @@ struct NearTranspose {
             return static_cast<int>(data.stations.count(data.stations.nodes[data.list[e]]));
           },
           [&](std::int32_t e, int n, int at) {
-            const std::int64_t place = data.stations.nodes[data.list[e]].place + n;
+            const std::int64_t slot = data.stations.nodes[data.list[e]].slot + n;
             double* const to = scratch + at * row;
-            for (int axis = 0; axis < 3; ++axis) to[axis] = data.stations.places(axis, place);
-            for (int c = 0; c < count; ++c) to[3 + c] = weights(c, place);
+            for (int axis = 0; axis < 3; ++axis) to[axis] = data.stations.slots(axis, slot);
+            for (int c = 0; c < count; ++c) to[3 + c] = weights(c, slot);
           },
           [&](int staged) {
             if (own.idle()) return;
@@ -292,7 +292,7 @@ void take_moments(const Instance<Memory>& exec, unsigned mask, const FmmStations
                   const double* weights, std::int64_t leaves) {
   with_mask(mask, [&](auto m) {
     launch_teams("moho::gravity::station_moments", exec, leaves,
-                 StationMoments<decltype(m)::value>{stations, weights, stations.places.count});
+                 StationMoments<decltype(m)::value>{stations, weights, stations.slots.count});
   });
 }
 
@@ -304,7 +304,7 @@ void transpose_near(const Instance<Memory>& exec, unsigned mask, const NearData&
     TransposeRecords add = nullptr;
     with_mask(mask, [&](auto m) { add = &transpose_records<decltype(m)::value>; });
     TransposeData sums{};
-    sums.stations = data.stations.places;
+    sums.stations = data.stations.slots;
     sums.weights = weights;
     sums.limits = data.limits;
     launch_dynamic("moho::gravity::near_transposed", exec, leaves,

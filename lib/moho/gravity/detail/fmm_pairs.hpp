@@ -83,15 +83,15 @@ struct PlacePairs {
   const NodePair* pairs;
   const std::int32_t* what;
   NodePair* to;  ///< null: counts
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& place,
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& slot,
                                          const bool final) const {
     NodePair pair = pairs[i];
     const std::int32_t found = what[i];
     if (kind != Kind::next) {
       if (kind == Kind::far ? found <= 0 : found != PairRules::near) return;
       pair.order = found;
-      if (final && to != nullptr) to[place] = pair;
-      ++place;
+      if (final && to != nullptr) to[slot] = pair;
+      ++slot;
       return;
     }
     if (found >= 0) return;
@@ -100,10 +100,10 @@ struct PlacePairs {
     if (final && to != nullptr) {
       for (std::int32_t child = 0; child < node.children; ++child) {
         (of_prisms ? pair.prisms : pair.stations) = node.child + child;
-        to[place + child] = pair;
+        to[slot + child] = pair;
       }
     }
-    place += node.children;
+    slot += node.children;
   }
 };
 
@@ -175,11 +175,11 @@ struct BeginLists {
 struct ListItems {
   const std::int32_t* begin;
   std::int32_t* items;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t node, std::int64_t& place,
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t node, std::int64_t& slot,
                                          const bool final) const {
     if (begin[node] == begin[node + 1]) return;
-    if (final) items[place] = static_cast<std::int32_t>(node);
-    ++place;
+    if (final) items[slot] = static_cast<std::int32_t>(node);
+    ++slot;
   }
 };
 
@@ -265,7 +265,7 @@ PairsOfTrees<Memory> find_pairs(const Instance<Memory>& exec, const PairRules& r
         allocate<Kokkos::View<std::int32_t*, Memory>>(exec, label, frontier.extent(0));
     launch("moho::gravity::classify_pairs", exec, count,
            Classify{rules, frontier.data(), what.data()});
-    const auto place = [&](PlacePairs::Kind kind) {
+    const auto slot = [&](PlacePairs::Kind kind) {
       PlacePairs pairs{kind, rules, frontier.data(), what.data(), nullptr};
       const auto found =
           sum_of<std::int64_t>("moho::gravity::count_pairs", exec, count, CountPairs{pairs});
@@ -275,9 +275,9 @@ PairsOfTrees<Memory> find_pairs(const Instance<Memory>& exec, const PairRules& r
       if (found > 0) scan<std::int64_t>("moho::gravity::place_pairs", exec, count, pairs);
       return placed;
     };
-    far.push_back(place(PlacePairs::Kind::far));
-    near.push_back(place(PlacePairs::Kind::near));
-    const Pairs next = place(PlacePairs::Kind::next);
+    far.push_back(slot(PlacePairs::Kind::far));
+    near.push_back(slot(PlacePairs::Kind::near));
+    const Pairs next = slot(PlacePairs::Kind::next);
     exec.fence();
     tally.give((sizeof(std::int32_t) + sizeof(NodePair)) * static_cast<double>(count));
     frontier = next;

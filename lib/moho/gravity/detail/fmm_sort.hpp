@@ -86,20 +86,20 @@ template <class Memory>
 void sort_keys(const Instance<Memory>& exec, Kokkos::View<KeyOf*, Memory>& keys) {
   const auto count = static_cast<std::int64_t>(keys.extent(0));
   if (count < 2) return;
-  const std::uint64_t greatest =
+  const std::uint64_t max =
       reduce("moho::gravity::greatest_key", exec, count, GreatestKey{keys.data()});
   RadixPass pass{};
   pass.count = count;
-  const std::int64_t least = is_host_memory<Memory> ? 4096 : 256;
+  const std::int64_t min = is_host_memory<Memory> ? 4096 : 256;
   const std::int64_t fair = is_host_memory<Memory> ? count / (4 * exec.concurrency()) : 0;
-  pass.block = fair > least ? fair : least;
+  pass.block = fair > min ? fair : min;
   pass.blocks = (count + pass.block - 1) / pass.block;
   const auto other = allocate<Kokkos::View<KeyOf*, Memory>>(exec, "moho::gravity::keys", count);
   const auto counts = allocate<Kokkos::View<std::int64_t*, Memory>>(
       exec, "moho::gravity::digits", RadixPass::digits * pass.blocks);
   pass.counts = counts.data();
   Kokkos::View<KeyOf*, Memory> from = keys, to = other;
-  for (pass.shift = 0; pass.shift < 64 && greatest >> pass.shift != 0; pass.shift += 8) {
+  for (pass.shift = 0; pass.shift < 64 && max >> pass.shift != 0; pass.shift += 8) {
     pass.from = from.data();
     pass.to = to.data();
     launch("moho::gravity::count_digits", exec, pass.blocks, CountDigits{pass});

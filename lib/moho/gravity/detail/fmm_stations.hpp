@@ -34,10 +34,10 @@ struct ComponentsOf {
   static constexpr int count = count_of(Mask);
   static constexpr int padded = (count + 3) / 4 * 4;
   /// Returns the component at a place.
-  KOKKOS_FORCEINLINE_FUNCTION static constexpr int at(int place) {
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int at(int slot) {
     int component = 0;
     for (; component < component_count; ++component) {
-      if ((Mask >> component & 1u) != 0 && place-- == 0) break;
+      if ((Mask >> component & 1u) != 0 && slot-- == 0) break;
     }
     return component;
   }
@@ -48,7 +48,7 @@ struct FmmStations {
   FmmConstants tables;
   const FmmNode* nodes;
   const std::int32_t* leaves;
-  PackedStations<double> places;
+  PackedStations<double> slots;
   double* expansions;
   std::int32_t begin, end;  ///< sorted stations that are computed
   int padding;              ///< stations of a leaf are padded to multiples of this
@@ -67,8 +67,8 @@ template <unsigned Mask>
 struct FarFields {
   using Set = ComponentsOf<Mask>;
   static constexpr int count = Set::count;
-  static constexpr int most_scratch =
-      3 * fmm_count(fmm_most_order) + (fmm_most_order + 1) * (fmm_most_order + 2) * count + 8;
+  static constexpr int max_scratch =
+      3 * fmm_count(fmm_max_order) + (fmm_max_order + 1) * (fmm_max_order + 2) * count + 8;
   static constexpr int threads = 128;
   FmmStations stations;
   PartialSums sums;
@@ -134,11 +134,11 @@ struct FarFields {
     for (int item = team.rank(); item < vectors * groups; item += team.size()) {
       const int at = item % vectors * Team::width, first = item / vectors * together;
       const int own = count - first < together ? count - first : together;
-      const std::int64_t place = node.place + at;
+      const std::int64_t slot = node.slot + at;
       V x, y, z, part[together];
-      read_lanes(&stations.places(0, place), x);
-      read_lanes(&stations.places(1, place), y);
-      read_lanes(&stations.places(2, place), z);
+      read_lanes(&stations.slots(0, slot), x);
+      read_lanes(&stations.slots(1, slot), y);
+      read_lanes(&stations.slots(2, slot), z);
       for (int c = 0; c < together; ++c) part[c] = V(0.0);
       // a column has a number for each component; those after the last are not used
       regular_harmonics<V>(order, tables.upward, order, tables.root,
@@ -156,7 +156,7 @@ struct FarFields {
                            });
       for (int c = 0; c < together; ++c) {
         if (c >= own) continue;
-        double* const sum = sums.at(0, first + c, place);
+        double* const sum = sums.at(0, first + c, slot);
         V total;
         read_lanes(sum, total);
         write_lanes(sum, total + part[c]);
@@ -171,13 +171,12 @@ struct StationMoments {
   using Set = ComponentsOf<Mask>;
   static constexpr int count = Set::count, padded = Set::padded;
   static constexpr int staged = 8;  ///< stations at a time
-  static constexpr int most_scratch =
-      (fmm_most_order + 1) * (fmm_most_order + 2) * (staged + padded) + staged * padded +
-      3 * fmm_count(fmm_most_order) + 8;
+  static constexpr int max_scratch = (fmm_max_order + 1) * (fmm_max_order + 2) * (staged + padded) +
+                                     staged * padded + 3 * fmm_count(fmm_max_order) + 8;
   static constexpr int threads = 128;
   FmmStations stations;
   const double* weights;  ///< components x places
-  std::int64_t places;
+  std::int64_t slots;
 
   KOKKOS_INLINE_FUNCTION int scratch() const {
     const int order = stations.tables.order;
@@ -197,8 +196,8 @@ struct StationMoments {
     double* const own = harmonics + columns * staged;
     double* const first = own + staged * padded;
     for (int k = team.rank(); k < columns * padded; k += team.size()) sums[k] = 0.0;
-    for (std::int32_t at = node.place; at < node.place + stations.count(node); at += staged) {
-      const std::int32_t left = node.place + stations.count(node) - at;
+    for (std::int32_t at = node.slot; at < node.slot + stations.count(node); at += staged) {
+      const std::int32_t left = node.slot + stations.count(node) - at;
       team.barrier();
       stage(team, node, at, left < staged ? left : staged, harmonics, own);
       team.barrier();
@@ -218,10 +217,10 @@ struct StationMoments {
     for (int s = team.rank() * Team::width; s < staged; s += team.size() * Team::width) {
       V x, y, z;
       // a leaf's places are padded to the width
-      const std::int64_t place = at + (s < found ? s : 0);
-      read_lanes(&stations.places(0, place), x);
-      read_lanes(&stations.places(1, place), y);
-      read_lanes(&stations.places(2, place), z);
+      const std::int64_t slot = at + (s < found ? s : 0);
+      read_lanes(&stations.slots(0, slot), x);
+      read_lanes(&stations.slots(1, slot), y);
+      read_lanes(&stations.slots(2, slot), z);
       regular_harmonics<V>(tables.order, tables.upward, tables.order, tables.root,
                            (x - V(node.centre[0])) * scale, (y - V(node.centre[1])) * scale,
                            (z - V(node.centre[2])) * scale,
@@ -232,7 +231,7 @@ struct StationMoments {
     }
     for (int k = team.rank(); k < staged * padded; k += team.size()) {
       const int s = k / padded, c = k % padded;
-      own[k] = s < found && c < count ? weights[c * places + at + s] : 0.0;
+      own[k] = s < found && c < count ? weights[c * slots + at + s] : 0.0;
     }
   }
   /// Adds weighted harmonics to the sums.

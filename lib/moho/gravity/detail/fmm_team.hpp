@@ -133,7 +133,7 @@ template <class Body>
 struct HostItems {
   Body body;
   void operator()(const std::int64_t item) const {
-    alignas(64) double scratch[Body::most_scratch];
+    alignas(64) double scratch[Body::max_scratch];
     body(HostTeam(), item, scratch);
   }
 };
@@ -158,7 +158,7 @@ struct DeviceItems {
 
 /// \brief Calls body(team, item, scratch) for items of different cost.
 ///
-/// A body has most_scratch, the largest number of doubles in scratch for any order, scratch(), the
+/// A body has max_scratch, the largest number of doubles in scratch for any order, scratch(), the
 /// number for its order, and threads, the size of a team on a device.
 template <class Memory, class Body>
 void launch_teams(const char* label, const Instance<Memory>& exec, std::int64_t items,

@@ -162,10 +162,10 @@ struct TileTranslation {
     total = after + tile_columns * (order + 1);
   }
 
-  /// Sets a translation by the vector d from `known` degrees of an expansion; degrees up to `most`
+  /// Sets a translation by the vector d from `known` degrees of an expansion; degrees up to `max`
   /// are set. Lengths before the shift are multiplied by powers of `in`, after it by powers of
   /// `out`, and by `inverse`.
-  KOKKOS_INLINE_FUNCTION void set_row(int translation, const double* from, int known, int most,
+  KOKKOS_INLINE_FUNCTION void set_row(int translation, const double* from, int known, int max,
                                       const double (&d)[3], double in, double out,
                                       double inverse) const {
     const double across = sqrt(d[0] * d[0] + d[1] * d[1]);
@@ -198,7 +198,7 @@ struct TileTranslation {
       after[m * tile_columns + row_of(translation)] = powers[1];
     }
     double* const to = data + translation * row + m / 2;
-    for (int n = 0; n <= most; ++n) {
+    for (int n = 0; n <= max; ++n) {
       const int block = block_of_degree(n);
       if (m >= 2 * block) continue;
       double c = 0.0, s = 0.0;
@@ -206,17 +206,17 @@ struct TileTranslation {
         c = from[cos_at(n, m)];
         if (m > 0) s = from[sin_at(n, m)];
       }
-      double* const place = to + first_of_degree(n) + (m & 1) * block;
-      place[0] = c * turn[0] - s * turn[1];
-      place[2 * block] = s * turn[0] + c * turn[1];
+      double* const slot = to + first_of_degree(n) + (m & 1) * block;
+      slot[0] = c * turn[0] - s * turn[1];
+      slot[2 * block] = s * turn[0] + c * turn[1];
     }
   }
 
   /// Translates degrees up to `in_order` and adds degrees up to `out_order` to the totals.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void run(const Team& team, int in_order, int out_order) const {
-    for (int place = 0; place * warps <= in_order; ++place) {
-      const int n = in_order - own(place);
+    for (int slot = 0; slot * warps <= in_order; ++slot) {
+      const int n = in_order - own(slot);
       if (n < 0) continue;
       with_shape(n, [&](auto steps, auto rows) {
         TileSums sums;
@@ -228,8 +228,8 @@ struct TileTranslation {
       });
     }
     team.barrier();
-    for (int place = 0; place * warps <= out_order; ++place) {
-      const int m = own(place);
+    for (int slot = 0; slot * warps <= out_order; ++slot) {
+      const int m = own(slot);
       if (m > out_order) continue;
       switch ((out_order - m) / 8) {
         case 0:
@@ -246,8 +246,8 @@ struct TileTranslation {
       }
     }
     team.barrier();
-    for (int place = 0; place * warps <= out_order; ++place) {
-      const int n = out_order - own(place);
+    for (int slot = 0; slot * warps <= out_order; ++slot) {
+      const int n = out_order - own(slot);
       if (n < 0) continue;
       with_shape(n, [&](auto steps, auto rows) {
         TileSums sums;
@@ -329,8 +329,8 @@ struct TileTranslation {
       MOHO_UNROLL
       for (int tile = 0; tile < tiles_of_rows; ++tile) {
         const int j = 8 * tile + thread / 4;
-        const int place = first_of_degree(n) + of_rows * block + j;
-        sink(place, j < block ? 2 * j + of_rows : -1, sums[parity][0][tile],
+        const int slot = first_of_degree(n) + of_rows * block + j;
+        sink(slot, j < block ? 2 * j + of_rows : -1, sums[parity][0][tile],
              sums[1 - parity][1][tile]);
       }
     }
@@ -342,14 +342,14 @@ struct TileTranslation {
                                         double direction) const {
     const int block = block_of_degree(n);
     for_rows<tiles_of_rows>(n, sums,
-                            [&](int place, int m, const double(&c)[2], const double(&s)[2]) {
+                            [&](int slot, int m, const double(&c)[2], const double(&s)[2]) {
                               if (m < 0) return;
                               for (int k = 0; k < 2; ++k) {
                                 const int at = row_of(2 * (thread % 4) + k);
                                 const double cosine = angles[at * turn_row + 2 * m];
                                 const double sine = direction * angles[at * turn_row + 2 * m + 1];
-                                data[at * row + place] = c[k] * cosine - s[k] * sine;
-                                data[at * row + place + 2 * block] = s[k] * cosine + c[k] * sine;
+                                data[at * row + slot] = c[k] * cosine - s[k] * sine;
+                                data[at * row + slot + 2 * block] = s[k] * cosine + c[k] * sine;
                               }
                             });
   }
@@ -361,12 +361,12 @@ struct TileTranslation {
     const double power[2] = {before[n * tile_columns + column],
                              before[n * tile_columns + column + 1]};
     for_rows<tiles_of_rows>(n, sums,
-                            [&](int place, int m, const double(&c)[2], const double(&s)[2]) {
+                            [&](int slot, int m, const double(&c)[2], const double(&s)[2]) {
                               if (m < 0) return;
                               for (int k = 0; k < 2; ++k) {
                                 const int at = row_of(column + k);
-                                data[at * row + place] = c[k] * power[k];
-                                data[at * row + place + 2 * block] = s[k] * power[k];
+                                data[at * row + slot] = c[k] * power[k];
+                                data[at * row + slot + 2 * block] = s[k] * power[k];
                               }
                             });
   }
@@ -376,7 +376,7 @@ struct TileTranslation {
   KOKKOS_FORCEINLINE_FUNCTION void add_totals(int n, const TileSums& sums) const {
     const int block = block_of_degree(n);
     for_rows<tiles_of_rows>(
-        n, sums, [&](int place, int m, const double(&c)[2], const double(&s)[2]) {
+        n, sums, [&](int slot, int m, const double(&c)[2], const double(&s)[2]) {
           double cosines = 0.0, sines = 0.0;
           for (int k = 0; k < 2; ++k) {
             const int at = row_of(2 * (thread % 4) + k) * turn_row + 2 * (m < 0 ? 0 : m);
@@ -386,8 +386,8 @@ struct TileTranslation {
           cosines = sum_of_four(cosines);
           sines = sum_of_four(sines);
           if (m >= 0 && thread % 4 == 0) {
-            total[place] += cosines;
-            total[place + 2 * block] += sines;
+            total[slot] += cosines;
+            total[slot + 2 * block] += sines;
           }
         });
   }
@@ -425,11 +425,11 @@ struct TileTranslation {
       const int k = m + 8 * tile + thread / 4;
       if (k > out_order) continue;
       const int block = block_of_degree(k);
-      const int place = first_of_degree(k) + (m & 1) * block + m / 2;
+      const int slot = first_of_degree(k) + (m & 1) * block + m / 2;
       for (int column = 0; column < 2; ++column) {
         const int c = 2 * (thread % 4) + column;
         const double power = after[k * tile_columns + c];
-        double* const to = data + row_of(c) * row + place;
+        double* const to = data + row_of(c) * row + slot;
         to[0] = sums[tile][0][column] * power;
         to[2 * block] = sums[tile][1][column] * power;
       }
@@ -479,11 +479,11 @@ struct FarPairTiles {
     const FmmNode& target = far.nodes[node];
     const int order = far.pairs[at].order;
     // a node of stations at one point has derivatives only
-    const int own = far.transposed || target.radius > 0.0 ? order : far.least;
-    int most = 0;
+    const int own = far.transposed || target.radius > 0.0 ? order : far.min;
+    int max = 0;
     for (int k = 0; k < count; ++k) {
       const int known = order_of(at + k);
-      most = known > most ? known : most;
+      max = known > max ? known : max;
     }
     for (int k = work.warp; k < tile_columns; k += work.warps) {
       // columns without a pair translate zeros
@@ -495,17 +495,17 @@ struct FarPairTiles {
       }
       const double inverse = 1.0 / sqrt(square);
       work.set_row(k, far.from + static_cast<std::int64_t>(other) * far.numbers,
-                   k < count ? order_of(at + k) : -1, most > own ? most : own, d,
+                   k < count ? order_of(at + k) : -1, max > own ? max : own, d,
                    far.others[other].scale * inverse, target.scale * inverse, inverse);
     }
     team.barrier();
-    work.run(team, most, own);
+    work.run(team, max, own);
   }
 
   /// Returns the order of the expansion of a pair's other node.
   KOKKOS_INLINE_FUNCTION int order_of(std::int32_t pair) const {
     const FarPair& entry = far.pairs[pair];
-    return far.transposed && !(far.others[entry.node].radius > 0.0) ? far.least : entry.order;
+    return far.transposed && !(far.others[entry.node].radius > 0.0) ? far.min : entry.order;
   }
 };
 

@@ -20,7 +20,7 @@ struct FmmNode {
   double radius;            ///< of all corners of prisms or all stations
   double scale;             ///< unit of length of the expansions, a power of two
   std::int32_t begin, end;  ///< sorted prisms or stations
-  std::int32_t place;       ///< first padded place of a leaf's stations
+  std::int32_t slot;        ///< first padded place of a leaf's stations
   std::int32_t parent;      ///< -1 for the root
   std::int32_t child;       ///< first child
   std::int32_t children;    ///< number of children, 0 for a leaf
@@ -171,18 +171,18 @@ struct Translation {
       const double* const elements = (kind == Shift::far_pair ? tables.inverse : tables.shift) +
                                      (Team::on_host ? row.shift - m : row.shift);
       const int next = Team::on_host ? 1 : (tables.order + 1) * (tables.order + 2) / 2;
-      const int least = kind == Shift::to_children ? k : m;
+      const int min = kind == Shift::to_children ? k : m;
       const int last = kind == Shift::to_parent ? k : in_order;
       V sum(0.0);
-      for (int n = least; n <= last; ++n) {
+      for (int n = min; n <= last; ++n) {
         V value;
         read_lanes(second + (row.sine != 0 ? sin_at(n, m) : cos_at(n, m)) * lanes + lane, value);
         if constexpr (kind == Shift::far_pair) {
           sum = multiply_add(V(elements[n * next]), value, sum);
         } else {
           V power;
-          const int apart = kind == Shift::to_parent ? k - n : n - k;
-          read_lanes(distance + apart * lanes + lane, power);
+          const int lag = kind == Shift::to_parent ? k - n : n - k;
+          read_lanes(distance + lag * lanes + lane, power);
           sum = multiply_add(V(elements[n * next]) * value, power, sum);
         }
       }
@@ -234,7 +234,7 @@ struct Translation {
 
 /// \brief Translations of the far pairs of nodes: a team processes the list of one node.
 struct FarPairs {
-  static constexpr int most_scratch = translation_scratch(fmm_most_order, fmm_lanes);
+  static constexpr int max_scratch = translation_scratch(fmm_max_order, fmm_lanes);
   static constexpr int threads = 256;
   FmmConstants tables;
   const FmmNode* nodes;       ///< that receive
@@ -245,7 +245,7 @@ struct FarPairs {
   const double* from;        ///< expansions of `others`
   double* to;                ///< expansions of `nodes`
   int numbers;               ///< of an expansion
-  int least;                 ///< order of a node with one station
+  int min;                   ///< order of a node with one station
   bool transposed;           ///< `others` are the stations
   std::int32_t first, last;  ///< nodes without these sorted prisms or stations are omitted
 
@@ -277,12 +277,12 @@ struct FarPairs {
                                     double* sums) const {
     const FmmNode& target = nodes[node];
     // a node of stations at one point has derivatives only
-    const int own = transposed || target.radius > 0.0 ? order : least;
-    int most = 0;
+    const int own = transposed || target.radius > 0.0 ? order : min;
+    int max = 0;
     for (int lane = 0; lane < count; ++lane) {
       const FmmNode& other = others[pairs[at + lane].node];
-      const int other_order = transposed && !(other.radius > 0.0) ? least : order;
-      most = other_order > most ? other_order : most;
+      const int other_order = transposed && !(other.radius > 0.0) ? min : order;
+      max = other_order > max ? other_order : max;
     }
     for (int lane = team.rank(); lane < Team::lanes; lane += team.size()) {
       double d[3] = {0.0, 0.0, 1.0};
@@ -298,20 +298,20 @@ struct FarPairs {
         in = other.scale * inverse;
         out = target.scale * inverse;
       }
-      work.set_lane(lane, most > own ? most : own, d, in, out, 1.0, inverse);
+      work.set_lane(lane, max > own ? max : own, d, in, out, 1.0, inverse);
     }
-    const int items_in = fmm_count(most);
+    const int items_in = fmm_count(max);
     for (int lane = 0; lane < Team::lanes; ++lane) {
       const std::int32_t other = lane < count ? pairs[at + lane].node : -1;
       const int known =
-          other < 0 ? 0 : fmm_count(transposed && !(others[other].radius > 0.0) ? least : order);
+          other < 0 ? 0 : fmm_count(transposed && !(others[other].radius > 0.0) ? min : order);
       const double* const data = from + static_cast<std::int64_t>(other < 0 ? 0 : other) * numbers;
       for (int r = team.rank(); r < items_in; r += team.size()) {
         work.first[r * Team::lanes + lane] = r < known ? data[r] : 0.0;
       }
     }
     team.barrier();
-    work.template run<Shift::far_pair>(team, most, own);
+    work.template run<Shift::far_pair>(team, max, own);
     for (int r = team.rank(); r < fmm_count(own); r += team.size()) {
       const double* const row = work.second + r * Team::lanes;
       sums[r] += sum_of_lanes<Team::lanes>(row);
@@ -323,7 +323,7 @@ struct FarPairs {
 /// \brief Translations of all children of a node to it, or from it to all children.
 template <Shift kind>
 struct FamilyShifts {
-  static constexpr int most_scratch = translation_scratch(fmm_most_order, fmm_lanes);
+  static constexpr int max_scratch = translation_scratch(fmm_max_order, fmm_lanes);
   static constexpr int threads = 256;
   FmmConstants tables;
   const FmmNode* nodes;

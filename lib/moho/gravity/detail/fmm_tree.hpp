@@ -26,7 +26,7 @@ struct FmmTree {
   std::vector<FmmNode> nodes;        ///< by depth; children of a node follow each other
   std::vector<std::int32_t> levels;  ///< first node of each depth, and the number of nodes
   std::vector<std::int32_t> leaves;  ///< nodes without children
-  std::int64_t places = 0;           ///< places of all leaves with padding
+  std::int64_t slots = 0;            ///< places of all leaves with padding
 };
 
 /// Splits sorted keys into nodes; centres and radii are not set.
@@ -174,7 +174,7 @@ struct PackLeaves {
   const double* stations;
   Frame frame;
   int padding;
-  std::int64_t places;
+  std::int64_t slots;
   double* packed;         ///< 3 x places
   std::int64_t* station;  ///< station of each place, -1 after the end of a leaf
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
@@ -184,9 +184,9 @@ struct PackLeaves {
     for (std::int32_t k = 0; k < padded; ++k) {
       const std::int64_t from = order[node.begin + (k < count ? k : count - 1)];
       for (int n = 0; n < 3; ++n) {
-        packed[n * places + node.place + k] = stations[3 * from + frame.axis[n]];
+        packed[n * slots + node.slot + k] = stations[3 * from + frame.axis[n]];
       }
-      station[node.place + k] = k < count ? from : -1;
+      station[node.slot + k] = k < count ? from : -1;
     }
   }
 };
@@ -196,7 +196,7 @@ struct BoundLeaves {
   const FmmNode* nodes;
   const std::int32_t* leaves;
   const Record<double>* records;  ///< sorted prisms, or null
-  const double* places;           ///< 3 x places of stations
+  const double* slots;            ///< 3 x places of stations
   std::int64_t count;             ///< of places
   LeafBounds* bounds;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
@@ -236,7 +236,7 @@ struct BoundLeaves {
       low = records[node.begin + k].lower[n];
       high = records[node.begin + k].upper[n];
     } else {
-      low = places[n * count + node.place + k];
+      low = slots[n * count + node.slot + k];
       high = low;
     }
   }

@@ -164,12 +164,12 @@ void for_radix(Radix radix, const Body& body) {
     }
   };
   const auto up_to = [&](auto first) {
-    constexpr int most = decltype(first)::value;
+    constexpr int max = decltype(first)::value;
     with(first, std::integral_constant<int, 1>());
-    if constexpr (most >= 3) with(first, std::integral_constant<int, 2>());
-    if constexpr (most >= 3) with(first, std::integral_constant<int, 3>());
-    if constexpr (most >= 4) with(first, std::integral_constant<int, 4>());
-    if constexpr (most >= 5) with(first, std::integral_constant<int, 5>());
+    if constexpr (max >= 3) with(first, std::integral_constant<int, 2>());
+    if constexpr (max >= 3) with(first, std::integral_constant<int, 3>());
+    if constexpr (max >= 4) with(first, std::integral_constant<int, 4>());
+    if constexpr (max >= 5) with(first, std::integral_constant<int, 5>());
   };
   up_to(std::integral_constant<int, 2>());
   up_to(std::integral_constant<int, 3>());

@@ -52,7 +52,7 @@ struct PackMagneticPrisms {
   Frame frame;
   MagneticRecord<T>* records;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& place,
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& slot,
                                          const bool final) const {
     if (source.density(i) == 0.0) return;
     if (final) {
@@ -62,9 +62,9 @@ struct PackMagneticPrisms {
       double vector[3];
       source.magnetisation(i, vector);
       for (int n = 0; n < 3; ++n) record.magnetisation[n] = static_cast<T>(vector[n]);
-      records[place] = record;
+      records[slot] = record;
     }
-    ++place;
+    ++slot;
   }
 };
 
@@ -72,11 +72,11 @@ struct PackMagneticPrisms {
 struct IsOutOfRange {
   const double* numbers;
   std::int64_t stride, offset;
-  double least, largest;
+  double min, largest;
   bool open;  ///< the smallest number is not allowed
   KOKKOS_INLINE_FUNCTION bool operator()(const std::int64_t i) const {
     const double value = numbers[stride * i + offset];
-    return !(value >= least && value <= largest) || (open && value == least);
+    return !(value >= min && value <= largest) || (open && value == min);
   }
 };
 

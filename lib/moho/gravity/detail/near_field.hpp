@@ -66,8 +66,8 @@ inline constexpr double nearest_face = 1e-140;
 
 /// Returns the coordinate of a face, 0 if the station is on its plane.
 KOKKOS_INLINE_FUNCTION double on_plane(const double coordinate, const double extent) {
-  const double least = nearest_face * extent;
-  return coordinate < least && coordinate > -least ? 0.0 : coordinate;
+  const double min = nearest_face * extent;
+  return coordinate < min && coordinate > -min ? 0.0 : coordinate;
 }
 
 /// Computes all ten components of a prism of density 1, without the factor 2 G. Input: lowest and

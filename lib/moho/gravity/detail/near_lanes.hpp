@@ -17,19 +17,19 @@ KOKKOS_FORCEINLINE_FUNCTION V edge_integrals(const V& lower, const V& upper, con
                                              const V& r_lower, const V& r_upper) {
   const V zero(0.0), one(1.0);
   // mirror, so that w2 > 0
-  const auto behind = upper < V(2.2250738585072014e-308);
-  const V w1 = select(behind, -upper, lower), w2 = select(behind, -lower, upper);
-  const V r1 = select(behind, r_upper, r_lower), r2 = select(behind, r_lower, r_upper);
+  const auto negative = upper < V(2.2250738585072014e-308);
+  const V w1 = select(negative, -upper, lower), w2 = select(negative, -lower, upper);
+  const V r1 = select(negative, r_upper, r_lower), r2 = select(negative, r_lower, r_upper);
   // station abreast of the edge (w1 < 0): (w2 + r2) (r1 - w1) / d2; otherwise 1 + x, kept as x
-  const auto beside = w1 < zero;
+  const auto left_of = w1 < zero;
   const auto touching = d2 == zero;
   const V length = upper - lower;
-  const V top = select(beside, (w2 + r2) * (r1 - w1), length * (one + quotient(w1 + w2, r1 + r2)));
-  const V x = quotient(top, select(beside, select(touching, one, d2), w1 + r1));
+  const V top = select(left_of, (w2 + r2) * (r1 - w1), length * (one + quotient(w1 + w2, r1 + r2)));
+  const V x = quotient(top, select(left_of, select(touching, one, d2), w1 + r1));
   const V sum = one + x;
-  const V argument = select(beside, x, sum);
+  const V argument = select(left_of, x, sum);
   // digits of x that are lost in 1 + x
-  const V rest = select(beside, zero, quotient(x - (sum - one), sum));
+  const V rest = select(left_of, zero, quotient(x - (sum - one), sum));
   const V integral = logarithm(argument) + rest;
   // on the edge w1 <= 0: the factors before the integral are zero
   return select(touching, select(zero < w1, integral, zero), integral);
@@ -43,11 +43,11 @@ KOKKOS_FORCEINLINE_FUNCTION V corner_angles(const V& n, const V& uv, const V& r,
   return arctangent(uv, n * r, select(uv == zero, zero, select(zero < uv, quarter, -quarter)));
 }
 
-/// Returns on_plane() for each lane; `least` is the distance that counts as zero.
+/// Returns on_plane() for each lane; `min` is the distance that counts as zero.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V on_planes(const V& coordinate, const V& least) {
+KOKKOS_FORCEINLINE_FUNCTION V on_planes(const V& coordinate, const V& min) {
   const V zero(0.0);
-  return select(coordinate < least, select(-least < coordinate, zero, coordinate), coordinate);
+  return select(coordinate < min, select(-min < coordinate, zero, coordinate), coordinate);
 }
 
 /// \brief Computes a set of components: a prism of density 1, without the factor 2 G.
@@ -62,9 +62,9 @@ KOKKOS_FORCEINLINE_FUNCTION V near_terms(const V (&lower)[3], const V (&upper)[3
   V h[3][2], q[3][2];
   V on(0.0), outside(0.0);
   for (int n = 0; n < 3; ++n) {
-    const V least = V(nearest_face) * (upper[n] - lower[n]);
-    h[n][0] = on_planes(lower[n], least);
-    h[n][1] = on_planes(upper[n], least);
+    const V min = V(nearest_face) * (upper[n] - lower[n]);
+    h[n][0] = on_planes(lower[n], min);
+    h[n][1] = on_planes(upper[n], min);
     q[n][0] = h[n][0] * h[n][0];
     q[n][1] = h[n][1] * h[n][1];
     on = on + select(h[n][0] == zero, one, zero) + select(h[n][1] == zero, one, zero);
@@ -129,9 +129,9 @@ KOKKOS_FORCEINLINE_FUNCTION V near_terms(const V (&lower)[3], const V (&upper)[3
   if constexpr (potential) out[0] = half * u_sum;
   for (int n = 0; n < 3; ++n) {
     const int v = (n + 2) % 3;
-    if ((Mask >> (1 + n) & 1u) != 0) out[place_of(Mask, 1 + n)] = half * g[n];
-    if ((Mask >> (4 + n) & 1u) != 0) out[place_of(Mask, 4 + n)] = -half * solid[n];
-    if ((Mask >> mixed(n) & 1u) != 0) out[place_of(Mask, mixed(n))] = half * logs[v];
+    if ((Mask >> (1 + n) & 1u) != 0) out[slot_of(Mask, 1 + n)] = half * g[n];
+    if ((Mask >> (4 + n) & 1u) != 0) out[slot_of(Mask, 4 + n)] = -half * solid[n];
+    if ((Mask >> mixed(n) & 1u) != 0) out[slot_of(Mask, mixed(n))] = half * logs[v];
   }
   return select(outside == zero, on, zero);
 }
@@ -141,7 +141,7 @@ template <unsigned Mask>
 MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
                               const simd::Pack<double> (&upper)[3], simd::Pack<double>* out) {
   const simd::Pack<double> edges = near_terms<Mask>(lower, upper, out);
-  if (!(simd::greatest(edges) > 1.0)) return;
+  if (!(simd::reduce_max(edges) > 1.0)) return;
   for (int lane = 0; lane < simd::lanes<double>; ++lane) {
     if (!(edges.lanes[lane] > 1.0)) continue;
     double lowest[3], highest[3], all[component_count];
@@ -151,7 +151,7 @@ MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
     }
     near_field(lowest, highest, all);
     for (int c = 0; c < component_count; ++c) {
-      if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)].lanes[lane] = all[c];
+      if ((Mask >> c & 1u) != 0) out[slot_of(Mask, c)].lanes[lane] = all[c];
     }
   }
 }
@@ -207,7 +207,7 @@ MOHO_NOINLINE KOKKOS_FUNCTION inline void near_station(const double* lower, cons
   double all[component_count];
   near_field(low, high, all);
   for (int c = 0; c < component_count; ++c) {
-    if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)] = all[c];
+    if ((Mask >> c & 1u) != 0) out[slot_of(Mask, c)] = all[c];
   }
 }
 

@@ -64,7 +64,7 @@ struct PackPrisms {
   Frame frame;
   Record<T>* records;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& place,
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& slot,
                                          const bool final) const {
     if (source.density(i) == 0.0) return;
     if (final) {
@@ -99,9 +99,9 @@ struct PackPrisms {
       }
       record.density = static_cast<T>(p[6]);
       record.diagonal2 = diagonal2;
-      records[place] = record;
+      records[slot] = record;
     }
-    ++place;
+    ++slot;
   }
 };
 

@@ -97,27 +97,27 @@ template <unsigned Mask, class T>
     squares[n] = centre[n] * centre[n];
     distance2 = distance2 + squares[n];
   }
-  const T least = simd::least(distance2), greatest = simd::greatest(distance2);
+  const T min = simd::reduce_min(distance2), max = simd::reduce_max(distance2);
   // squared distances beyond which the closed form in this precision and the expansion are used
   const T far_diagonals2 = limits.far2 * record.diagonal2;
   const T far2 = far_diagonals2 > limits.least2 ? far_diagonals2 : limits.least2;
   const T near_diagonals2 = is_slender(record) ? far2 : limits.near2 * record.diagonal2;
   const T near2 = near_diagonals2 > limits.least2 ? near_diagonals2 : limits.least2;
-  if (least > far2) {
+  if (min > far2) {
     far_field<Mask, V>(centre, length, squares, distance2, out);
-  } else if (!(greatest > near2)) {
+  } else if (!(max > near2)) {
     near_values<Mask>(lower, upper, out);
   } else {
     mid_field<Mask, V>(lower, upper, length, out);
     // stations of a vector may be far apart: those beyond this distance use far_field()
     const T away2 = near2 < far2 ? T(4) * far2 : far2;
-    if (greatest > away2) {
+    if (max > away2) {
       V afar[count];
       far_field<Mask, V>(centre, length, squares, distance2, afar);
       const auto away = V(away2) < distance2;
       for (int c = 0; c < count; ++c) out[c] = select(away, afar[c], out[c]);
     }
-    if (!(least > near2)) {
+    if (!(min > near2)) {
       V close[count];
       near_values<Mask>(lower, upper, close);
       const auto away = V(near2) < distance2;
@@ -305,9 +305,9 @@ struct TileShape {
     const std::int64_t smallest = host ? 1024 : 256;
     const std::int64_t threads = exec.concurrency();
     const std::int64_t items = host ? (threads > 1 ? 16 * threads : 1) : threads / 32;
-    const std::int64_t most = prisms / smallest > 1 ? prisms / smallest : 1;
+    const std::int64_t max = prisms / smallest > 1 ? prisms / smallest : 1;
     const std::int64_t wanted = (items + blocks - 1) / blocks;
-    return static_cast<int>(wanted < 1 ? 1 : wanted < most ? wanted : most);
+    return static_cast<int>(wanted < 1 ? 1 : wanted < max ? wanted : max);
   }
 };
 
@@ -368,7 +368,7 @@ struct AddChunks {
   PartialSums sums;
   std::int64_t chunks;
   double* results;
-  Kokkos::Array<int, component_count> place;      ///< index in the sums of each result's component
+  Kokkos::Array<int, component_count> slot;       ///< index in the sums of each result's component
   Kokkos::Array<double, component_count> factor;  ///< factor of each result's component
   std::int64_t stations;
 
@@ -376,7 +376,7 @@ struct AddChunks {
     const int c = static_cast<int>(item / stations);
     double total = 0.0;
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-      total += *sums.at(chunk, place[c], item % stations);
+      total += *sums.at(chunk, slot[c], item % stations);
     }
     results[item] = total * factor[c];
   }

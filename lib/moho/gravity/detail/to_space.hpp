@@ -39,9 +39,9 @@ View to_space(const Instance<Memory>& exec, const std::vector<double>& values, c
                               typename View::memory_space>;
     using Host = Kokkos::View<typename View::const_data_type, typename View::array_layout,
                               Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    const Copy there = allocate<Copy>(exec, label, extents...);
-    copy(exec, there, Host(values.data(), extents...));
-    return there;
+    const Copy result = allocate<Copy>(exec, label, extents...);
+    copy(exec, result, Host(values.data(), extents...));
+    return result;
   }
 }
 

@@ -139,14 +139,14 @@ struct RelaxTilesOnDevice {
 
     int local[Dim];
     int in_tile = 0;
-    std::int64_t place = 0;
+    std::int64_t index = 0;
     {
       int left = member.team_rank();
       for (int d = Dim - 1; d >= 0; --d) {
         local[d] = left % tile_extent<Memory, Dim>(d);
         left /= tile_extent<Memory, Dim>(d);
         in_tile += (local[d] + graph.radius) * box.stride(d);
-        place += (origin[d] + local[d] + padded.low[d]) * padded.strides[d];
+        index += (origin[d] + local[d] + padded.low[d]) * padded.strides[d];
       }
     }
     if (member.team_rank() == 0) list.count_visit(item);
@@ -159,25 +159,25 @@ struct RelaxTilesOnDevice {
     if constexpr (fixed) {
       T w[2 * FixedStar::half];
       if constexpr (Weights::stored) {
-        fetch(w, place, std::make_index_sequence<FixedStar::half>());
+        fetch(w, index, std::make_index_sequence<FixedStar::half>());
         member.team_barrier();
       } else {
         member.team_barrier();
-        compute_weights(member, shared, w, in_tile, place);
+        compute_weights(member, shared, w, in_tile, index);
       }
       mine = before = *near;
       unfinished = sweep_all(member, shared, local, news, near, mine, relaxed, [&](T best) {
         return best_of(near, w, best, std::make_index_sequence<FixedStar::half>());
       });
     } else {
-      if constexpr (!Weights::stored) fill_block(member, shared, place);
+      if constexpr (!Weights::stored) fill_block(member, shared, index);
       member.team_barrier();
       mine = before = *near;
       unfinished = sweep_all(member, shared, local, news, near, mine, relaxed, [&](T best) {
         if constexpr (!Weights::stored) {
           if (shared.block != nullptr) return best_from_block(member, shared, near, best);
         }
-        return best_from_weights(near, place, best);
+        return best_from_weights(near, index, best);
       });
     }
     if constexpr (!Weights::stored) {
@@ -188,7 +188,7 @@ struct RelaxTilesOnDevice {
     }
 
     if (mine < before) {
-      relaxed_store(global + place, mine);
+      relaxed_store(global + index, mine);
       unsigned sides = sides_near<Memory, Dim>(local, graph.radius);
       if (unfinished) sides |= 1u << side_self<Dim>;
       if (sides != 0u) Kokkos::atomic_fetch_or(&shared.word[2], sides);
@@ -248,7 +248,7 @@ struct RelaxTilesOnDevice {
   template <int directions>
   KOKKOS_FORCEINLINE_FUNCTION void compute_weights(const Member& member, const Shared& shared,
                                                    T (&w)[directions], int in_tile,
-                                                   std::int64_t place) const {
+                                                   std::int64_t index) const {
     T* const block = shared.block == nullptr ? nullptr : shared.block + member.team_rank();
     using All = std::make_index_sequence<static_cast<std::size_t>(directions)>;
     if (shared.filled) {
@@ -258,7 +258,7 @@ struct RelaxTilesOnDevice {
     if constexpr (at_once) {
       vertex.compute(w, shared.slowness + in_tile);
     } else {
-      fetch(w, place, std::make_index_sequence<FixedStar::half>());
+      fetch(w, index, std::make_index_sequence<FixedStar::half>());
     }
     if (block != nullptr) store_block(w, block, All());
   }
@@ -275,23 +275,23 @@ struct RelaxTilesOnDevice {
 
   /// Computes the weights of a vertex into the tile's block, if it is new.
   KOKKOS_INLINE_FUNCTION void fill_block(const Member& member, const Shared& shared,
-                                         std::int64_t place) const {
+                                         std::int64_t index) const {
     if (shared.block == nullptr || shared.filled) return;
     const auto& graph = weights.graph;
     T* const block = shared.block + member.team_rank();
     for (int e = 0; e < graph.half; ++e) {
-      block[e * threads] = weights(e, place);
-      block[(graph.half + e) * threads] = weights(e, place - graph.offset(e));
+      block[e * threads] = weights(e, index);
+      block[(graph.half + e) * threads] = weights(e, index - graph.offset(e));
     }
   }
 
   /// Returns the best time over the neighbours with weights of the table, or computed.
-  KOKKOS_INLINE_FUNCTION T best_from_weights(const T* near, std::int64_t place, T best) const {
+  KOKKOS_INLINE_FUNCTION T best_from_weights(const T* near, std::int64_t index, T best) const {
     const auto& graph = weights.graph;
     for (int e = 0; e < graph.half; ++e) {
       const int step = tile_step(e);
-      best = smaller(best, relaxed_load(near + step) + weights(e, place));
-      best = smaller(best, relaxed_load(near - step) + weights(e, place - graph.offset(e)));
+      best = smaller(best, relaxed_load(near + step) + weights(e, index));
+      best = smaller(best, relaxed_load(near - step) + weights(e, index - graph.offset(e)));
     }
     return best;
   }
@@ -370,12 +370,12 @@ struct RelaxTilesOnDevice {
       step_0<E>*(RayTile<Memory, Dim>::extents[1] + 2 * FixedStar::radius) + step_1<E>;
 
   template <std::size_t... E>
-  KOKKOS_FORCEINLINE_FUNCTION void fetch(T (&w)[2 * FixedStar::half], std::int64_t place,
+  KOKKOS_FORCEINLINE_FUNCTION void fetch(T (&w)[2 * FixedStar::half], std::int64_t index,
                                          std::index_sequence<E...>) const {
     const std::int64_t stride = weights.graph.grid.strides[0];
-    ((w[E] = weights(static_cast<int>(E), place)), ...);
+    ((w[E] = weights(static_cast<int>(E), index)), ...);
     ((w[FixedStar::half + E] =
-          weights(static_cast<int>(E), place - step_0<E> * stride - step_1<E>)),
+          weights(static_cast<int>(E), index - step_0<E> * stride - step_1<E>)),
      ...);
   }
 

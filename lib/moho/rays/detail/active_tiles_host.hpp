@@ -85,13 +85,13 @@ struct HostTile {
   }
 
   /// Returns the index of the box's first vertex in the padded grid.
-  std::int64_t box_place(const Index<Dim>& origin) const {
+  std::int64_t box_index(const Index<Dim>& origin) const {
     const auto& padded = weights.graph.grid;
-    std::int64_t place = 0;
+    std::int64_t index = 0;
     for (int d = 0; d < Dim; ++d) {
-      place += (origin[d] - weights.graph.radius + padded.low[d]) * padded.strides[d];
+      index += (origin[d] - weights.graph.radius + padded.low[d]) * padded.strides[d];
     }
-    return place;
+    return index;
   }
 
   /// Returns the base address of a tile's weights, to which row offsets and directions are added.
@@ -115,7 +115,7 @@ struct HostTile {
     const auto& graph = weights.graph;
     const bool by_stencil = needs_slowness();
     if (by_stencil) {
-      load_box<false>(box, graph.grid.strides, graph.medium.data() + box_place(origin), s.slowness);
+      load_box<false>(box, graph.grid.strides, graph.medium.data() + box_index(origin), s.slowness);
     }
     for (int e = 0; e < graph.half; ++e) {
       const auto first = low[static_cast<std::size_t>(e)];
@@ -141,8 +141,8 @@ struct HostTile {
           stencil_row<weight_row>(out + to, s.slowness + in_box, &tile_terms(graph.first_term(e)),
                                   graph.first_term(e + 1) - graph.first_term(e));
         } else {
-          const std::int64_t place = graph.grid.at(node);
-          for (int i = 0; i < n; ++i) out[to + i] = weights(e, place + i);
+          const std::int64_t index = graph.grid.at(node);
+          for (int i = 0; i < n; ++i) out[to + i] = weights(e, index + i);
         }
       }
     }
@@ -287,7 +287,7 @@ struct RelaxTilesOnHost {
     const int source = static_cast<int>(item / list.tile_count);
     const Index<Dim> origin = graph.grid.template tile_origin<Memory>(item % list.tile_count);
     const auto scratch = tile.scratch();
-    const T* const global = &times(source, 0) + tile.box_place(origin);
+    const T* const global = &times(source, 0) + tile.box_index(origin);
     load_box<true>(tile.box, graph.grid.strides, global, scratch.near);
     mark_news(news, scratch.changed, scratch.relaxed);
     const T* const weights = tile.tile_weights(item % list.tile_count, origin, scratch, round);
@@ -327,7 +327,7 @@ struct RelaxTilesOnHost {
       int local[Dim];
       const int in_box = tile.row_in_box(row, local);
       if (scratch.changed[in_box / tile.box.extents[Dim - 1]] < 2) continue;
-      T* to = &times(source, graph.grid.at(origin)) + row_place(local);
+      T* to = &times(source, graph.grid.at(origin)) + row_index(local);
       const T* from = scratch.near + in_box;
       for (int i = 0; i < width; ++i) {
         if (!(from[i] < to[i])) continue;
@@ -355,10 +355,10 @@ struct RelaxTilesOnHost {
     return false;
   }
 
-  std::int64_t row_place(const int (&local)[Dim]) const {
-    std::int64_t place = 0;
-    for (int d = 0; d < Dim - 1; ++d) place += local[d] * tile.weights.graph.grid.strides[d];
-    return place;
+  std::int64_t row_index(const int (&local)[Dim]) const {
+    std::int64_t index = 0;
+    for (int d = 0; d < Dim - 1; ++d) index += local[d] * tile.weights.graph.grid.strides[d];
+    return index;
   }
 
   /// Stamps rows of the box with 1 if a neighbouring tile has changed, otherwise with 0. If the
@@ -437,7 +437,7 @@ struct FindPredecessorsOnHost {
     const std::int64_t nodes = graph.grid.template nodes<Kokkos::HostSpace>();
     for (int source = 0; source < sources; ++source) {
       load_box<false>(tile.box, graph.grid.strides,
-                      times + source * graph.grid.size + tile.box_place(origin), scratch.near);
+                      times + source * graph.grid.size + tile.box_index(origin), scratch.near);
       for (int row = 0; row < Tile::rows; ++row) {
         int local[Dim];
         const int in_box = tile.row_in_box(row, local);

@@ -18,7 +18,7 @@ namespace moho::rays::detail {
 /// One term of an edge stencil: a node relative to the edge's first vertex, and its coefficient.
 template <class T>
 struct StencilTerm {
-  int place;
+  int index;
   T coefficient;
 };
 
@@ -70,7 +70,7 @@ struct ComputedWeights {
     T sum = T(0);
     for (int k = graph.first_term(e); k < graph.first_term(e + 1); ++k) {
       const StencilTerm<T> term = graph.terms(k);
-      sum += term.coefficient * graph.medium(p + term.place);
+      sum += term.coefficient * graph.medium(p + term.index);
     }
     return sum;
   }

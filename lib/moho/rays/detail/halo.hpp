@@ -5,7 +5,6 @@
 /// \brief Exchange of traveltimes between the slabs of a split graph.
 
 #include <moho/core/copy.hpp>
-#include <moho/core/order.hpp>
 #include <moho/rays/detail/work_list.hpp>
 
 #include <cstdint>
@@ -20,14 +19,14 @@ struct TakeRows {
   Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
   Kokkos::View<T*, Memory> received;  ///< (sources, rows of the padded grid)
   std::int64_t count;                 ///< elements of a source
-  std::int64_t place;                 ///< of the first row in the padded grid
+  std::int64_t index;                 ///< of the first row in the padded grid
   bool above;                         ///< the rows are before the first tiles, not after the last
   int radius;
   int round;  ///< number of the next round
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t source = i / count;
-    const std::int64_t at = place + i % count;
+    const std::int64_t at = index + i % count;
     const T time = received(i);
     if (!(time < times(source, at))) return;
     times(source, at) = time;
@@ -82,12 +81,12 @@ void exchange_rows(const SlabSide<T, Dim, Memory>& from, const SlabSide<T, Dim, 
   using Elements = Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   const std::int64_t count = radius * to.grid.strides[0];
   const auto sources = static_cast<std::int64_t>(to.times.extent(0));
-  const std::int64_t place = (first + from.grid.low[0]) * from.grid.strides[0];
+  const std::int64_t index = (first + from.grid.low[0]) * from.grid.strides[0];
   const auto length = static_cast<std::size_t>(count);
   const auto of_source = static_cast<std::int64_t>(from.times.stride(0));
   for (std::int64_t s = 0; s < sources; ++s) {
     copy(to.exec, Elements(to.buffer.data() + s * count, length),
-         Elements(from.times.data() + s * of_source + place, length));
+         Elements(from.times.data() + s * of_source + index, length));
   }
   launch("moho::rays::take_rows", to.exec, sources * count,
          TakeRows<T, Dim, Memory>{to.list, to.times, to.buffer, count,

@@ -29,11 +29,11 @@ template <class Body, class Submit>
 void in_parts(const Instance<Kokkos::HostSpace>& exec, std::int64_t count, std::int64_t relaxations,
               const Body& body, const Submit& submit) {
   constexpr std::int64_t part_relaxations = std::int64_t(1) << 26;
-  const std::int64_t most =
+  const std::int64_t max =
       std::max<std::int64_t>(exec.concurrency(), part_relaxations / relaxations);
-  for (std::int64_t first = 0; first < count; first += most) {
+  for (std::int64_t first = 0; first < count; first += max) {
     exec.check_stop();
-    submit(PartOfBody<Body>{&body, first}, std::min(most, count - first));
+    submit(PartOfBody<Body>{&body, first}, std::min(max, count - first));
   }
 }
 

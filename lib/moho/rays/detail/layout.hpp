@@ -140,11 +140,11 @@ struct PaddedGrid {
     return i;
   }
   /// Returns the node with an index in the padded grid; dummies are outside the model's extents.
-  KOKKOS_INLINE_FUNCTION Index<Dim> node(std::int64_t place) const {
+  KOKKOS_INLINE_FUNCTION Index<Dim> node(std::int64_t index) const {
     Index<Dim> result{};
     for (int d = 0; d < Dim; ++d) {
-      result[d] = place / strides[d] - low[d];
-      place %= strides[d];
+      result[d] = index / strides[d] - low[d];
+      index %= strides[d];
     }
     return result;
   }

@@ -45,10 +45,10 @@ struct FindPredecessorsInTiles {
       const T* const time = &times(source, 0);
       member.team_barrier();  // the team has finished the previous tile
       load_tile<Exec, 2>(member, box, near, [&](const Kokkos::Array<int, 2>& offset) {
-        return time[place_of(origin, offset)];
+        return time[index_of(origin, offset)];
       });
       load_tile<Exec, 2>(member, box, slowness, [&](const Kokkos::Array<int, 2>& offset) {
-        return graph.medium(place_of(origin, offset));
+        return graph.medium(index_of(origin, offset));
       });
       member.team_barrier();
       const int row = member.team_rank() / width, column = member.team_rank() % width;
@@ -67,13 +67,13 @@ struct FindPredecessorsInTiles {
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION std::int64_t place_of(const Index<2>& origin,
+  KOKKOS_INLINE_FUNCTION std::int64_t index_of(const Index<2>& origin,
                                                const Kokkos::Array<int, 2>& offset) const {
-    std::int64_t place = 0;
+    std::int64_t index = 0;
     for (int d = 0; d < 2; ++d) {
-      place += (origin[d] + offset[d] - graph.radius + graph.grid.low[d]) * graph.grid.strides[d];
+      index += (origin[d] + offset[d] - graph.radius + graph.grid.low[d]) * graph.grid.strides[d];
     }
-    return place;
+    return index;
   }
 
   template <std::size_t E>

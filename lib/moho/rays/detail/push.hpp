@@ -36,14 +36,14 @@ struct PushSweep {
   PushState<T, Memory> state;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const auto& graph = weights.graph;
-    const std::int64_t source = i / graph.grid.size, place = i % graph.grid.size;
-    if (!state.listed(source, place)) return;
-    state.listed(source, place) = 0;
-    const T time = state.previous(source, place);
+    const std::int64_t source = i / graph.grid.size, index = i % graph.grid.size;
+    if (!state.listed(source, index)) return;
+    state.listed(source, index) = 0;
+    const T time = state.previous(source, index);
     for (int e = 0; e < graph.half; ++e) {
       for (int sign = 0; sign < 2; ++sign) {
-        const std::int64_t other = sign ? place - graph.offset(e) : place + graph.offset(e);
-        const T candidate = time + weights(e, sign ? other : place);
+        const std::int64_t other = sign ? index - graph.offset(e) : index + graph.offset(e);
+        const T candidate = time + weights(e, sign ? other : index);
         if (candidate < relaxed_load(&state.times(source, other))) {
           atomic_minimum(&state.times(source, other), candidate);
         }
@@ -56,12 +56,12 @@ struct PushSweep {
 template <class T, class Memory>
 struct PushMask {
   PushState<T, Memory> state;
-  std::int64_t places;
+  std::int64_t padded_size;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& changed) const {
-    const std::int64_t source = i / places, place = i % places;
-    if (state.times(source, place) < state.previous(source, place)) {
-      state.previous(source, place) = state.times(source, place);
-      state.listed(source, place) = 1;
+    const std::int64_t source = i / padded_size, index = i % padded_size;
+    if (state.times(source, index) < state.previous(source, index)) {
+      state.previous(source, index) = state.times(source, index);
+      state.listed(source, index) = 1;
       ++changed;
     }
   }
@@ -75,12 +75,12 @@ void solve_push(const Instance<Memory>& exec, const Weights& weights,
                 TraceReport& report) {
   const auto& graph = weights.graph;
   const std::size_t sources = static_cast<std::size_t>(batch.sources);
-  const std::size_t places = static_cast<std::size_t>(graph.grid.size);
+  const std::size_t padded_size = static_cast<std::size_t>(graph.grid.size);
   PushState<T, Memory> state;
   state.times = batch.times;
   state.previous =
-      allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
-  state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::mask", sources, places);
+      allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, padded_size);
+  state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::mask", sources, padded_size);
   fill(exec, state.previous, infinity<T>());
   fill(exec, state.listed, 0);
   const std::int64_t all = batch.sources * graph.grid.size;
@@ -103,15 +103,15 @@ void solve_push(const Instance<Memory>& exec, const Weights& weights,
 template <class T, class Memory>
 struct NearFarTake {
   PushState<T, Memory> state;
-  std::int64_t places;
+  std::int64_t padded_size;
   int near;  ///< 0 or 1: current near list
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t entry = state.lists(near, i);
-    const std::int64_t source = entry / places, place = entry % places;
-    state.listed(source, place) &= ~1;
-    const T time = state.times(source, place);
-    const bool news = time < state.previous(source, place);
-    state.previous(source, place) = time;
+    const std::int64_t source = entry / padded_size, index = entry % padded_size;
+    state.listed(source, index) &= ~1;
+    const T time = state.times(source, index);
+    const bool news = time < state.previous(source, index);
+    state.previous(source, index) = time;
     if (!news) state.lists(near, i) = -1;  // the vertex has already pushed this time
   }
 };
@@ -130,10 +130,10 @@ struct NearFarPush {
     const std::int64_t entry = state.lists(near, i / directions);
     if (entry < 0) return;
     const int k = static_cast<int>(i % directions);
-    const std::int64_t source = entry / graph.grid.size, place = entry % graph.grid.size;
-    const std::int64_t other = place + graph.direction(k);
-    const T candidate = state.previous(source, place) +
-                        (k < graph.half ? weights(k, place) : weights(k - graph.half, other));
+    const std::int64_t source = entry / graph.grid.size, index = entry % graph.grid.size;
+    const std::int64_t other = index + graph.direction(k);
+    const T candidate = state.previous(source, index) +
+                        (k < graph.half ? weights(k, index) : weights(k - graph.half, other));
     if (!(candidate < relaxed_load(&state.times(source, other)))) return;
     if (!(candidate < atomic_minimum(&state.times(source, other), candidate))) return;
     const int target = candidate < threshold ? 1 : 2;
@@ -148,20 +148,20 @@ struct NearFarPush {
 template <class T, class Memory>
 struct NearFarSplit {
   PushState<T, Memory> state;
-  std::int64_t places;
+  std::int64_t padded_size;
   T threshold;
   int near, from, to;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t entry = state.lists(from, i);
-    const std::int64_t source = entry / places, place = entry % places;
+    const std::int64_t source = entry / padded_size, index = entry % padded_size;
     int list = to, bit = 2;
-    if (state.times(source, place) < threshold) {
+    if (state.times(source, index) < threshold) {
       // it may be in the near list already, or have pushed since it was listed
       list = near;
-      bit = state.times(source, place) < state.previous(source, place) ? 1 : 0;
+      bit = state.times(source, index) < state.previous(source, index) ? 1 : 0;
     }
-    const int was = state.listed(source, place);
-    state.listed(source, place) = (was & ~2) | bit;
+    const int was = state.listed(source, index);
+    state.listed(source, index) = (was & ~2) | bit;
     if (bit == 0 || (was & bit & 1)) return;
     state.lists(list, Kokkos::atomic_fetch_add(&state.counts(list), 1u)) = entry;
   }
@@ -172,11 +172,11 @@ template <class T, int Dim, class Memory>
 struct NearFarStart {
   PushState<T, Memory> state;
   Kokkos::View<Seed<T, Dim>*, Memory> seeds;
-  std::int64_t places;
+  std::int64_t padded_size;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Seed<T, Dim> seed = seeds(i);
-    state.lists(0, i) = seed.source * places + seed.place;
-    state.listed(seed.source, seed.place) = 1;
+    state.lists(0, i) = seed.source * padded_size + seed.index;
+    state.listed(seed.source, seed.index) = 1;
   }
 };
 
@@ -187,13 +187,14 @@ void solve_near_far(const Instance<Memory>& exec, const Weights& weights,
                     TraceReport& report) {
   const auto& graph = weights.graph;
   const std::size_t sources = static_cast<std::size_t>(batch.sources);
-  const std::size_t places = static_cast<std::size_t>(graph.grid.size);
+  const std::size_t padded_size = static_cast<std::size_t>(graph.grid.size);
   PushState<T, Memory> state;
   state.times = batch.times;
   state.previous =
-      allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
-  state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::listed", sources, places);
-  state.lists = allocate<decltype(state.lists)>(exec, "moho::rays::lists", 4, sources * places);
+      allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, padded_size);
+  state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::listed", sources, padded_size);
+  state.lists =
+      allocate<decltype(state.lists)>(exec, "moho::rays::lists", 4, sources * padded_size);
   state.counts = allocate<decltype(state.counts)>(exec, "moho::rays::counts", 4);
   fill(exec, state.previous, infinity<T>());
   fill(exec, state.listed, 0);

@@ -51,13 +51,13 @@ struct Relaxation {
   }
 
   /// Returns the index of the first vertex of the box around a tile.
-  KOKKOS_INLINE_FUNCTION std::int64_t box_place(const Index<Dim>& first) const {
+  KOKKOS_INLINE_FUNCTION std::int64_t box_index(const Index<Dim>& first) const {
     const auto& padded = weights.graph.grid;
-    std::int64_t place = 0;
+    std::int64_t index = 0;
     for (int d = 0; d < Dim; ++d) {
-      place += (first[d] - weights.graph.radius + padded.low[d]) * padded.strides[d];
+      index += (first[d] - weights.graph.radius + padded.low[d]) * padded.strides[d];
     }
-    return place;
+    return index;
   }
 
   /// Relaxes one vertex of a tile from the traveltimes of the box around it.
@@ -74,25 +74,25 @@ struct Relaxation {
       in_tile += (i + graph.radius) * box.stride(d);
     }
     if (!graph.grid.inside(node)) return;
-    const std::int64_t place = graph.grid.at(node);
-    T best = arrays.auxiliary_times(source, place);
-    std::int16_t best_direction = arrays.auxiliary_predecessors(source, place);
+    const std::int64_t index = graph.grid.at(node);
+    T best = arrays.auxiliary_times(source, index);
+    std::int16_t best_direction = arrays.auxiliary_predecessors(source, index);
     for (int e = 0; e < graph.half; ++e) {
       int step = 0;
       for (int d = 0; d < Dim; ++d) step += graph.step(e, d) * box.stride(d);
-      const T forward = near[in_tile + step] + weights(e, place);
+      const T forward = near[in_tile + step] + weights(e, index);
       if (forward < best) {
         best = forward;
         best_direction = static_cast<std::int16_t>(e);
       }
-      const T backward = near[in_tile - step] + weights(e, place - graph.offset(e));
+      const T backward = near[in_tile - step] + weights(e, index - graph.offset(e));
       if (backward < best) {
         best = backward;
         best_direction = static_cast<std::int16_t>(e + graph.half);
       }
     }
-    arrays.auxiliary_times(source, place) = best;
-    arrays.auxiliary_predecessors(source, place) = best_direction;
+    arrays.auxiliary_times(source, index) = best;
+    arrays.auxiliary_predecessors(source, index) = best_direction;
   }
 };
 
@@ -108,7 +108,7 @@ struct RelaxationOnHost {
     T* const near =
         static_cast<T*>(thread_buffer(sizeof(T) * static_cast<std::size_t>(all.box.size())));
     load_box<false>(all.box, all.weights.graph.grid.strides,
-                    &all.arrays.times(source, 0) + all.box_place(first), near);
+                    &all.arrays.times(source, 0) + all.box_index(first), near);
     for (int vertex = 0; vertex < all.vertices; ++vertex) all.relax(near, source, first, vertex);
   }
 };
@@ -133,11 +133,11 @@ struct RelaxationOnDevice {
     const ScratchView<T, Exec> scratch(member.team_scratch(0),
                                        static_cast<std::size_t>(tiles.box.size()));
     T* const near = scratch.data();
-    const T* const times = &tiles.arrays.times(source, 0) + tiles.box_place(first);
+    const T* const times = &tiles.arrays.times(source, 0) + tiles.box_index(first);
     load_tile<Exec, Dim>(member, tiles.box, near, [&](const Kokkos::Array<int, Dim>& offset) {
-      std::int64_t place = 0;
-      for (int d = 0; d < Dim; ++d) place += offset[d] * padded.strides[d];
-      return times[place];
+      std::int64_t index = 0;
+      for (int d = 0; d < Dim; ++d) index += offset[d] * padded.strides[d];
+      return times[index];
     });
     member.team_barrier();
     for (int vertex = member.team_rank(); vertex < tiles.vertices; vertex += member.team_size()) {
@@ -150,16 +150,16 @@ struct RelaxationOnDevice {
 template <class T, class Memory>
 struct WriteBack {
   RelaxationArrays<T, Memory> arrays;
-  std::int64_t places;
+  std::int64_t padded_size;
   Kokkos::View<int*, Memory> stop;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    const std::int64_t source = i / places, place = i % places;
-    if (arrays.times(source, place) > arrays.auxiliary_times(source, place)) {
-      arrays.times(source, place) = arrays.auxiliary_times(source, place);
-      arrays.predecessors(source, place) = arrays.auxiliary_predecessors(source, place);
+    const std::int64_t source = i / padded_size, index = i % padded_size;
+    if (arrays.times(source, index) > arrays.auxiliary_times(source, index)) {
+      arrays.times(source, index) = arrays.auxiliary_times(source, index);
+      arrays.predecessors(source, index) = arrays.auxiliary_predecessors(source, index);
       relaxed_store(stop.data(), 0);  // all threads that reach this line store the same value
     }
-    arrays.auxiliary_times(source, place) = arrays.times(source, place);
+    arrays.auxiliary_times(source, index) = arrays.times(source, index);
   }
 };
 
@@ -174,13 +174,15 @@ typename RelaxationArrays<T, Memory>::template Array<std::int16_t> solve_relaxat
   Arrays arrays;
   arrays.times = batch.times;
   const std::size_t sources = static_cast<std::size_t>(batch.sources);
-  const std::size_t places = static_cast<std::size_t>(graph.grid.size);
+  const std::size_t padded_size = static_cast<std::size_t>(graph.grid.size);
   using Times = typename Arrays::template Array<T>;
   using Predecessors = typename Arrays::template Array<std::int16_t>;
-  arrays.auxiliary_times = allocate<Times>(exec, "moho::rays::auxiliary_times", sources, places);
-  arrays.predecessors = allocate<Predecessors>(exec, "moho::rays::predecessors", sources, places);
+  arrays.auxiliary_times =
+      allocate<Times>(exec, "moho::rays::auxiliary_times", sources, padded_size);
+  arrays.predecessors =
+      allocate<Predecessors>(exec, "moho::rays::predecessors", sources, padded_size);
   arrays.auxiliary_predecessors =
-      allocate<Predecessors>(exec, "moho::rays::auxiliary_predecessors", sources, places);
+      allocate<Predecessors>(exec, "moho::rays::auxiliary_predecessors", sources, padded_size);
   copy(exec, arrays.auxiliary_times, arrays.times);
   fill(exec, arrays.predecessors, from_source);
   fill(exec, arrays.auxiliary_predecessors, from_source);

@@ -64,7 +64,7 @@ EdgeStencil<Dim> edge_stencil(const std::array<int, Dim>& offset, double length)
 }
 
 /// Computes a row of one edge's weights from a row of slownesses. destination[i] = sum over terms
-/// of coefficient * source[term.place + i], 0 <= i < count. `count` is a multiple of
+/// of coefficient * source[term.index + i], 0 <= i < count. `count` is a multiple of
 /// simd::lanes<T>.
 template <int count, class T>
 inline void stencil_row(T* destination, const T* source, const StencilTerm<T>* terms,
@@ -72,7 +72,7 @@ inline void stencil_row(T* destination, const T* source, const StencilTerm<T>* t
   constexpr int lanes = simd::lanes<T>;
   simd::Vector<T> sum[count / lanes] = {};
   for (int k = 0; k < term_count; ++k) {
-    const T* const from = source + terms[k].place;
+    const T* const from = source + terms[k].index;
     const simd::Vector<T> coefficient = simd::broadcast(terms[k].coefficient);
     for (int v = 0; v < count / lanes; ++v) sum[v] += coefficient * simd::load(from + v * lanes);
   }
@@ -97,14 +97,14 @@ struct FillMedium {
   const T* velocity;  ///< of the rows that are stored
   T* medium;
   bool slowness;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t place) const {
-    const Index<Dim> node = padded.node(place);
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t index) const {
+    const Index<Dim> node = padded.node(index);
     if (!padded.in_model(node)) {
-      medium[place] = infinity<T>();
+      medium[index] = infinity<T>();
       return;
     }
     const T v = velocity[grid.flat(node) - padded.stored_begin() * padded.plane()];
-    medium[place] = slowness ? T(1) / v : v;
+    medium[index] = slowness ? T(1) / v : v;
   }
 };
 
@@ -112,9 +112,9 @@ struct FillMedium {
 template <class T, int Dim, class Memory>
 struct IntegrateWeights {
   ComputedWeights<T, Dim, Memory> weights;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t place) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t index) const {
     for (int e = 0; e < weights.graph.half; ++e) {
-      weights.graph.table(e, place) = weights.integrated(e, place);
+      weights.graph.table(e, index) = weights.integrated(e, index);
     }
   }
 };
@@ -146,14 +146,14 @@ struct WeightTiles {
   /// Locates a row of the tile; false if no part of it is allocated. Sets the index of its first
   /// vertex in the padded grid and in the scratch tile. The allocated part of the row is begin <= i
   /// < end.
-  KOKKOS_INLINE_FUNCTION bool find_row(const Index<Dim>& first_node, int row, std::int64_t& place,
+  KOKKOS_INLINE_FUNCTION bool find_row(const Index<Dim>& first_node, int row, std::int64_t& index,
                                        int& in_tile, int& begin, int& end) const {
     const auto& padded = graph.grid;
     const std::int64_t first = first_node[Dim - 1] + padded.low[Dim - 1];
     const std::int64_t beyond = padded.padded[Dim - 1] - first;
     begin = static_cast<int>(first < 0 ? -first : 0);
     end = static_cast<int>(beyond < width ? beyond : width);
-    place = first;
+    index = first;
     in_tile = graph.radius;
     bool allocated = begin < end;
     for (int d = Dim - 2; d >= 0; --d) {
@@ -162,7 +162,7 @@ struct WeightTiles {
       in_tile += (i + graph.radius) * box.stride(d);
       const std::int64_t j = first_node[d] + i + padded.low[d];
       allocated = allocated && j >= 0 && j < padded.padded[d];
-      place += j * padded.strides[d];
+      index += j * padded.strides[d];
     }
     return allocated;
   }
@@ -186,16 +186,16 @@ struct PrecalculateWeightsOnHost {
       T* const table = &graph.table(e, 0);
       const int count = first_term[e + 1] - first_term[e];
       for (int row = 0; row < Tiles::rows; ++row) {
-        std::int64_t place = 0;
+        std::int64_t index = 0;
         int in_tile = 0, begin = 0, end = 0;
-        if (!tiles->find_row(origin, row, place, in_tile, begin, end)) continue;
+        if (!tiles->find_row(origin, row, index, in_tile, begin, end)) continue;
         if (begin == 0 && end == Tiles::width) {
-          stencil_row<Tiles::width>(table + place, slowness + in_tile, terms + first_term[e],
+          stencil_row<Tiles::width>(table + index, slowness + in_tile, terms + first_term[e],
                                     count);
         } else {
           T row_weights[Tiles::width];
           stencil_row<Tiles::width>(row_weights, slowness + in_tile, terms + first_term[e], count);
-          for (int i = begin; i < end; ++i) table[place + i] = row_weights[i];
+          for (int i = begin; i < end; ++i) table[index + i] = row_weights[i];
         }
       }
     }
@@ -213,7 +213,7 @@ struct PrecalculateWeightsOnHost {
     const std::int64_t end =
         std::clamp<std::int64_t>(padded.padded[Dim - 1] - first, begin, length);
     for (int row = 0; row < rows; ++row, slowness += length) {
-      std::int64_t place = first;
+      std::int64_t index = first;
       bool allocated = true;
       int rest = row;
       for (int d = Dim - 2; d >= 0; --d) {
@@ -221,14 +221,14 @@ struct PrecalculateWeightsOnHost {
             origin[d] + rest % tiles->box.extents[d] - graph.radius + padded.low[d];
         rest /= tiles->box.extents[d];
         allocated = allocated && i >= 0 && i < padded.padded[d];
-        place += i * padded.strides[d];
+        index += i * padded.strides[d];
       }
       if (!allocated) {
         std::fill_n(slowness, length, infinity<T>());
         continue;
       }
       std::fill(slowness, slowness + begin, infinity<T>());
-      std::copy(graph.medium.data() + place + begin, graph.medium.data() + place + end,
+      std::copy(graph.medium.data() + index + begin, graph.medium.data() + index + end,
                 slowness + begin);
       std::fill(slowness + end, slowness + length, infinity<T>());
     }
@@ -264,13 +264,13 @@ struct PrecalculateWeightsOnDevice {
     constexpr int row_step = Tiles::rows / per_thread;
     const int column = member.team_rank() % Tiles::width;
     const int row0 = member.team_rank() / Tiles::width;
-    std::int64_t places[per_thread];  // -1: not allocated
+    std::int64_t indices[per_thread];  // -1: not allocated
     int in_tile[per_thread];
     for (int v = 0; v < per_thread; ++v) {
       int begin = 0, end = 0;
       const bool found =
-          tiles.find_row(origin, row0 + v * row_step, places[v], in_tile[v], begin, end);
-      places[v] = found && column >= begin && column < end ? places[v] + column : -1;
+          tiles.find_row(origin, row0 + v * row_step, indices[v], in_tile[v], begin, end);
+      indices[v] = found && column >= begin && column < end ? indices[v] + column : -1;
       in_tile[v] += column;
     }
     for (int e = 0; e < graph.half; ++e) {
@@ -278,11 +278,11 @@ struct PrecalculateWeightsOnDevice {
       for (int k = graph.first_term(e); k < graph.first_term(e + 1); ++k) {
         const StencilTerm<T> term = tiles.tile_terms(k);
         for (int v = 0; v < per_thread; ++v) {
-          sum[v] += term.coefficient * slowness[in_tile[v] + term.place];
+          sum[v] += term.coefficient * slowness[in_tile[v] + term.index];
         }
       }
       for (int v = 0; v < per_thread; ++v) {
-        if (places[v] >= 0) graph.table(e, places[v]) = sum[v];
+        if (indices[v] >= 0) graph.table(e, indices[v]) = sum[v];
       }
     }
   }
@@ -292,14 +292,14 @@ struct PrecalculateWeightsOnDevice {
   KOKKOS_INLINE_FUNCTION T slowness_at(const Index<Dim>& first,
                                        const Kokkos::Array<int, Dim>& offset) const {
     const auto& padded = tiles.graph.grid;
-    std::int64_t place = 0;
+    std::int64_t index = 0;
     bool allocated = true;
     for (int d = 0; d < Dim; ++d) {
       const std::int64_t i = first[d] + offset[d] - tiles.graph.radius + padded.low[d];
       allocated = allocated && i >= 0 && i < padded.padded[d];
-      place += i * padded.strides[d];
+      index += i * padded.strides[d];
     }
-    return allocated ? tiles.graph.medium(place) : infinity<T>();
+    return allocated ? tiles.graph.medium(index) : infinity<T>();
   }
 };
 

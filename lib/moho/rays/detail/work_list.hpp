@@ -71,13 +71,13 @@ struct WorkList {
       where[d] = static_cast<int>(rest % grid.tiles[d]);
       rest /= grid.tiles[d];
     }
-    int place = 1;
-    for (int d = 0; d < Dim - 1; ++d) place *= 3;
+    int index = 1;
+    for (int d = 0; d < Dim - 1; ++d) index *= 3;
     int left = side;
     for (int d = 0; d < Dim; ++d) {
-      const int neighbour = where[d] + left / place - 1;
-      left %= place;
-      place /= 3;
+      const int neighbour = where[d] + left / index - 1;
+      left %= index;
+      index /= 3;
       if (neighbour < 0 || neighbour >= grid.tiles[d]) return;
       other = other * grid.tiles[d] + neighbour;
     }

@@ -28,9 +28,9 @@ template <class T, int Dim, class Memory>
 void MigrationPlanner<T, Dim, Memory>::check_batches() const {
   const int given = m_o.batch_size;
   if (given <= 1) return;
-  const auto refuse = [&](const std::string& with, int most, const std::string& why) {
+  const auto refuse = [&](const std::string& with, int max, const std::string& why) {
     throw InputError(concat("batch_size is ", given, " with ", with,
-                            " (allowed: ", most > 1 ? "1 to " : "", most, "): ", why));
+                            " (allowed: ", max > 1 ? "1 to " : "", max, "): ", why));
   };
   if (m_o.domain != domain::ExpansionMethod::none) {
     refuse(concat("the domain ", domain::to_string(m_o.domain)), 1,
@@ -114,11 +114,11 @@ bool MigrationPlanner<T, Dim, Memory>::choose_batches(const Instance<Memory>& ex
       m_o.concurrent_shots > 0
           ? shots
           : std::min(shots, std::max(given, wave::shots_at_once_together(nodes, shots, 64)));
-  const int least = m_o.concurrent_shots > 0 ? shots
-                    : given > 1              ? 2
-                                             : std::max(wave::shots_at_once(exec, nodes, shots), 2);
+  const int min = m_o.concurrent_shots > 0 ? shots
+                  : given > 1              ? 2
+                                           : std::max(wave::shots_at_once(exec, nodes, shots), 2);
   const std::string method = std::exchange(m_request.method, "device");
-  for (int concurrent = wanted; concurrent >= least && m_plan.batch_size == 1; --concurrent) {
+  for (int concurrent = wanted; concurrent >= min && m_plan.batch_size == 1; --concurrent) {
     try {
       choose(exec, modelling, concurrent);
     } catch (const InputError&) {  // insufficient memory for this number of shots

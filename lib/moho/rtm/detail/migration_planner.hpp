@@ -284,7 +284,7 @@ class MigrationPlanner {
     shape.parameters = model.given().size();
     shape.delta = model.delta.data() != nullptr;
     shape.on_host = is_host_memory<Memory>;
-    double sum = static_cast<double>(wave::modelling_memory<T, Dim>(shape).most) +
+    double sum = static_cast<double>(wave::modelling_memory<T, Dim>(shape).peak) +
                  3.0 * sizeof(T) * static_cast<double>(window.size());
     if (random) sum += random_bytes(window);
     return sum;
@@ -317,7 +317,7 @@ class MigrationPlanner {
     m_plan.stream_plan = pair.plan();
     m_plan.stream_rates = pair.rates();
     m_plan.extents = m_streamed->modelling().grid.extents;
-    m_plan.memory.most = pair.plan().device_bytes;
+    m_plan.memory.peak = pair.plan().device_bytes;
     m_plan.memory.host = pair.plan().host_bytes;  // with traces
     m_plan.storage.strategy.keep = snapshot::StorageMethod::random_layers;
     m_plan.storage.strategy.name = "random layers, beside the receivers' wavefield in a stream";
@@ -519,9 +519,9 @@ class MigrationPlanner {
                   const wave::Shot<Dim>& shot, double largest);
   void share_rates();
   static void share_threads(int devices, snapshot::Rates& rates);
-  std::size_t least_of_ranks(std::size_t value) const {
+  std::size_t min_of_ranks(std::size_t value) const {
     if (m_o.ranks == nullptr) return value;
-    return static_cast<std::size_t>(m_o.ranks->least(static_cast<std::int64_t>(value)));
+    return static_cast<std::size_t>(m_o.ranks->min(static_cast<std::int64_t>(value)));
   }
   std::size_t allowed_slab_bytes(int devices, std::size_t limit) const;
   void check_slab_offsets(int devices) const {
@@ -531,8 +531,8 @@ class MigrationPlanner {
   }
   snapshot::StoragePlan slab_storage(int devices, std::size_t allowed) const;
   bool slabs_fit(int devices, std::size_t allowed);
-  std::size_t least_slab_bytes(int devices);
-  std::vector<std::int64_t> slab_numbers(int first, int last, int& most);
+  std::size_t min_slab_bytes(int devices);
+  std::vector<std::int64_t> slab_numbers(int first, int last, int& max);
   void refuse_slabs(int devices);
   std::vector<Box<Dim>> slab_boxes(int devices) const;
 

@@ -51,9 +51,9 @@ void MigrationPlanner<T, Dim, Memory>::measure_disk() {
   if (m_disk == 0 && !error) m_disk = static_cast<std::size_t>(space.available);
   // the folder of results may not exist yet
   const auto folder = storage.use_folder ? storage.folder : existing_folder(storage.folder);
-  const std::size_t most = std::size_t{64} << 20;
+  const std::size_t max = std::size_t{64} << 20;
   const io::DiskRates rates =
-      io::measure_disk(folder, m_disk > 0 ? std::min(m_disk / 2 + 1, most) : most);
+      io::measure_disk(folder, m_disk > 0 ? std::min(m_disk / 2 + 1, max) : max);
   m_rates.disk_write = rates.write;
   m_rates.disk_read = rates.read;
 }
@@ -76,15 +76,15 @@ void MigrationPlanner<T, Dim, Memory>::add_shot(wave::MemoryNeed& need, std::int
   const wave::MemoryNeed modelled = need;
   need.gathers = static_cast<std::size_t>(traces.series + traces.points);
   need.host = static_cast<std::size_t>(traces.host);
-  need.most = std::max(need.most - std::min(need.most, modelled.gathers) + need.gathers + sums,
+  need.peak = std::max(need.peak - std::min(need.peak, modelled.gathers) + need.gathers + sums,
                        need.model + need.extended + need.medium);
   if (!m_input.data_model) return;
   // the data of a shot are modelled before its propagations
   if (is_host_memory<Memory>) {
-    const std::size_t all = modelled.most + modelled.host + static_cast<std::size_t>(traces.read);
-    need.most = std::max(need.most + need.host, all) - need.host;
+    const std::size_t all = modelled.peak + modelled.host + static_cast<std::size_t>(traces.read);
+    need.peak = std::max(need.peak + need.host, all) - need.host;
   } else {
-    need.most = std::max(need.most, modelled.most);
+    need.peak = std::max(need.peak, modelled.peak);
     need.host = std::max(need.host, modelled.host + static_cast<std::size_t>(traces.read));
   }
 }
@@ -131,7 +131,7 @@ snapshot::Budget MigrationPlanner<T, Dim, Memory>::budget_of(const Instance<Memo
           ? m_o.storage.device - (on_host ? std::min(m_o.storage.device - 1, reserved) : 0)
           : 0;
   const std::size_t results = result_bytes(modelling.propagator().interior().size(), concurrent);
-  const std::size_t all = shots * (need.most + (on_host ? need.host : 0)) + (on_host ? results : 0);
+  const std::size_t all = shots * (need.peak + (on_host ? need.host : 0)) + (on_host ? results : 0);
   // the arrays of one modelling are allocated
   const std::size_t allocated = modelling.plan().memory.medium + modelling.plan().memory.wavefield;
   const std::size_t others = all - std::min(all, allocated);

@@ -33,7 +33,7 @@ struct OffsetLines {
   std::vector<Index<Dim>> lines;    ///< nodes of the window, sorted along x
   stream::PartPlanes planes;        ///< lines of each slab, in place of planes
   std::int64_t count = 0;           ///< half offsets
-  std::int64_t apart = 1;           ///< nodes from one half offset to the next
+  std::int64_t offset_step = 1;     ///< nodes from one half offset to the next
 
   OffsetLines() = default;
   /// \param window grid without layers
@@ -41,7 +41,7 @@ struct OffsetLines {
   /// \param slabs planes of the window in each slab
   OffsetLines(const Grid<Dim>& window, const OffsetOptions<Dim>& offsets,
               const std::vector<PlaneRange>& slabs)
-      : order(offsets.columns.size()), count(offsets.count()), apart(offsets.apart) {
+      : order(offsets.columns.size()), count(offsets.count()), offset_step(offsets.offset_step) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return offsets.columns[a][0] < offsets.columns[b][0];
@@ -77,7 +77,7 @@ struct OffsetLines {
 
   /// Returns the line of a column at a half offset, which may be outside of the window.
   Index<Dim> at(Index<Dim> column, std::int64_t k) const {
-    column[0] += (k - count / 2) * apart;
+    column[0] += (k - count / 2) * offset_step;
     column[Dim - 1] = 0;
     return column;
   }

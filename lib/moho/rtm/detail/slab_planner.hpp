@@ -38,10 +38,10 @@ bool MigrationPlanner<T, Dim, Memory>::plan_slabs(const Instance<Memory>& exec,
   m_slabs->allow(static_cast<double>(allowed), m_plan.storage.strategy);
   m_slabs->follow_domain(shot);
   m_plan.extents = m_slabs->modelling().grid.extents;
-  m_plan.memory.most = 0;
+  m_plan.memory.peak = 0;
   for (std::size_t g = 0; g < m_slabs->own().size(); ++g) {
-    m_plan.memory.most =
-        std::max(m_plan.memory.most, static_cast<std::size_t>(m_slabs->bytes(m_slabs->own(), g)));
+    m_plan.memory.peak =
+        std::max(m_plan.memory.peak, static_cast<std::size_t>(m_slabs->bytes(m_slabs->own(), g)));
   }
   m_plan.memory.host = static_cast<std::size_t>(trace_bytes().host);
   m_plan.result_bytes = result_bytes(window.grid.size(), 1);
@@ -76,7 +76,7 @@ bool MigrationPlanner<T, Dim, Memory>::slabs_fit(int devices, std::size_t allowe
 
 // Returns the least bytes of each device in which a number of slabs fits; 0 if no limit suffices.
 template <class T, int Dim, class Memory>
-std::size_t MigrationPlanner<T, Dim, Memory>::least_slab_bytes(int devices) {
+std::size_t MigrationPlanner<T, Dim, Memory>::min_slab_bytes(int devices) {
   std::size_t low = 0, high = std::size_t{1} << 20;
   while (!slabs_fit(devices, high)) {
     if (high >> 50 > 0) return 0;
@@ -90,17 +90,17 @@ std::size_t MigrationPlanner<T, Dim, Memory>::least_slab_bytes(int devices) {
   return high;
 }
 
-// Returns the numbers of slabs that suffice, from a number on. \param most receives the largest
+// Returns the numbers of slabs that suffice, from a number on. \param max receives the largest
 // number with enough planes
 template <class T, int Dim, class Memory>
 std::vector<std::int64_t> MigrationPlanner<T, Dim, Memory>::slab_numbers(int first, int last,
-                                                                         int& most) {
+                                                                         int& max) {
   std::vector<std::int64_t> numbers;
   for (int n = first; n <= last; ++n) {
     if (slabs_fit(n, allowed_slab_bytes(n, m_o.stream.device_memory))) {
       numbers.push_back(n);
     }
-    if (m_slab_limit != SlabLimit::planes) most = n;
+    if (m_slab_limit != SlabLimit::planes) max = n;
   }
   return numbers;
 }
@@ -117,32 +117,32 @@ void MigrationPlanner<T, Dim, Memory>::refuse_slabs(int devices) {
                        m_o.domain == domain::ExpansionMethod::none && m_o.ranks == nullptr;
   if (limit == SlabLimit::offsets && !streams) throw InputError(why);
   const snapshot::StoragePlan before = m_plan.storage;
-  int most = 1;
+  int max = 1;
   std::vector<std::int64_t> numbers;
   if (!divides) {
-    numbers = slab_numbers(1, devices - 1, most);
+    numbers = slab_numbers(1, devices - 1, max);
   } else if (!streams) {
-    numbers = slab_numbers(2, static_cast<int>(m_slab_planes / m_slabs->beside()), most);
+    numbers = slab_numbers(2, static_cast<int>(m_slab_planes / m_slabs->halo()), max);
   }
-  const int nearest = divides ? devices : most;
-  const std::size_t least = numbers.empty() || divides ? least_slab_bytes(nearest) : 0;
+  const int nearest = divides ? devices : max;
+  const std::size_t min = numbers.empty() || divides ? min_slab_bytes(nearest) : 0;
   // a larger limit helps only if the devices have the memory
   const bool more =
-      m_o.stream.device_memory > 0 && least > 0 &&
-      least_of_ranks(stream::detail::allowed_device_memory(m_slabs->instances(), 0)) >= least &&
-      allowed_slab_bytes(nearest, least) >= least;
+      m_o.stream.device_memory > 0 && min > 0 &&
+      min_of_ranks(stream::detail::allowed_device_memory(m_slabs->instances(), 0)) >= min &&
+      allowed_slab_bytes(nearest, min) >= min;
   const std::string need = more ? concat("; needed on each of ", nearest,
                                          m_o.ranks != nullptr ? " ranks: " : " devices: ",
-                                         stream::bytes_rounded_up(static_cast<double>(least)))
+                                         stream::bytes_rounded_up(static_cast<double>(min)))
                                 : std::string();
   m_no_slabs = concat("no slabs: ", obstacle, need);
   m_plan.storage = before;
   if (divides && streams) return;
-  if (divides && numbers.empty() && least == 0) throw InputError(why);
+  if (divides && numbers.empty() && min == 0) throw InputError(why);
   const int ranks = m_o.ranks != nullptr ? m_o.ranks->size() * m_o.processes : 0;
   const std::string text =
       concat("devices is ", devices, " (allowed: ",
-             numbers.empty() ? concat("none of the numbers up to ", most, " suffices")
+             numbers.empty() ? concat("none of the numbers up to ", max, " suffices")
                              : stream::dividing_numbers(numbers, ranks));
   if (divides) throw MemoryError(concat(text, "): ", obstacle, need));
   throw InputError(concat(text, ", so that ", condition, ")", need));
@@ -171,7 +171,7 @@ void MigrationPlanner<T, Dim, Memory>::share_rates() {
   share(m_rates.disk_write), share(m_rates.disk_read), share(m_rates.threads);
   for (snapshot::CodecRate& codec : m_rates.codecs) share(codec);
   m_request.threads = m_rates.threads;
-  m_disk = static_cast<std::size_t>(m_o.ranks->least(static_cast<std::int64_t>(m_disk)));
+  m_disk = static_cast<std::size_t>(m_o.ranks->min(static_cast<std::int64_t>(m_disk)));
 }
 
 // Measures rates of the first device on planes of the model, at most those of a slab.
@@ -216,7 +216,7 @@ std::size_t MigrationPlanner<T, Dim, Memory>::allowed_slab_bytes(int devices,
     const int processes = limit > 0 || others > 0 ? 1 : 0;  // a limit applies to one process
     allowed = std::min(allowed, rest(memory_budget(instances.front(), 0, processes)) / sharing);
   }
-  return least_of_ranks(allowed);
+  return min_of_ranks(allowed);
 }
 
 // Divides the rates of one thread if the slabs of a host are more than its threads.
@@ -297,7 +297,7 @@ snapshot::StoragePlan MigrationPlanner<T, Dim, Memory>::slab_storage(int devices
     } else {
       const int ranks = std::max(m_o.ranks->of_host(true), memory_sharing().host);
       const int processes = m_o.storage.host > 0 ? 1 : ranks;  // a limit is that of a rank
-      budget.host = least_of_ranks(memory_budget(host, m_o.storage.host, processes));
+      budget.host = min_of_ranks(memory_budget(host, m_o.storage.host, processes));
     }
   }
   return storage_for(shape, rates, budget);

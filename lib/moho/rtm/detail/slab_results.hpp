@@ -20,7 +20,7 @@ template <class T, int Dim, class Memory>
 void SlabShots<T, Dim, Memory>::balance() {
   if (is_random() || m_own.size() < 2) return;
   stream::detail::SlabDivision grid = division(m_plan.grid.extents[0]);
-  if (m_input.options.offsets.count() > 0) grid.inner = m_input.options.offsets.largest;
+  if (m_input.options.offsets.count() > 0) grid.inner = m_input.options.offsets.max_half_offset;
   m_own =
       stream::detail::balanced_parts(grid, m_own, m_boxes, [&](const std::vector<PlaneRange>& own) {
         bool fits = true;
@@ -49,13 +49,13 @@ std::function<Box<Dim>(std::int64_t)> SlabShots<T, Dim, Memory>::follow_domain(
 template <class T, int Dim, class Memory>
 double SlabShots<T, Dim, Memory>::part_stepped() const {
   if (m_boxes.empty()) return 1.0;
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   for (const PlaneRange& part : divided(m_plan.grid.extents[0], m_own.size())) {
-    most = std::max(most, part.count());
+    max = std::max(max, part.count());
   }
   const auto nodes = static_cast<double>(m_plan.grid.size() / m_plan.grid.extents[0]);
   return stream::detail::work_of(m_own, m_boxes).steps /
-         (nodes * static_cast<double>(most) * static_cast<double>(m_plan.time.steps));
+         (nodes * static_cast<double>(max) * static_cast<double>(m_plan.time.steps));
 }
 
 // Returns the bytes of the storage of a slab on its device.

@@ -105,7 +105,7 @@ class SlabShots {
   /// Nodes of the window of the latest shot.
   std::int64_t window_nodes() const { return m_window.grid.size(); }
   /// Planes that a slab reads of each neighbour.
-  std::int64_t beside() const { return m_beside; }
+  std::int64_t halo() const { return m_halo; }
   /// \brief Cuts the slabs of the shot of plan_shot() for the boxes of its domain; without one they
   /// stay. \return nodes of the step from a time, the same on all ranks; empty without a domain
   std::function<Box<Dim>(std::int64_t)> follow_domain(const wave::Shot<Dim>& shot);
@@ -134,8 +134,8 @@ class SlabShots {
   }
   /// Returns the planes that a slab holds: its own ones and those that it reads of its neighbours.
   PlaneRange held(const std::vector<PlaneRange>& own, std::size_t g) const {
-    return {std::max(own[g].begin - m_beside, own.front().begin),
-            std::min(own[g].end + m_beside, own.back().end)};
+    return {std::max(own[g].begin - m_halo, own.front().begin),
+            std::min(own[g].end + m_halo, own.back().end)};
   }
   /// Returns the bytes of a slab of the first shot, without snapshots.
   double bytes(const std::vector<PlaneRange>& own, std::size_t g) const {
@@ -222,13 +222,13 @@ class SlabShots {
     const std::int64_t upper = faces.upper[0].layer() - m_input.faces.upper[0].layer();
     const std::int64_t planes = own.back().end;
     return stream::parts_with_layers(
-        own, lower, planes + lower + upper, m_beside,
+        own, lower, planes + lower + upper, m_halo,
         [&](std::int64_t devices) { return stream::detail::parts_of(division(planes), devices); });
   }
   // Returns the division of a grid. \param planes of the grid with layers
   stream::detail::SlabDivision division(std::int64_t planes) const {
     const auto& faces = m_input.faces;
-    return {planes, m_beside, m_align, {faces.lower[0].layer(), planes - faces.upper[0].layer()}};
+    return {planes, m_halo, m_align, {faces.lower[0].layer(), planes - faces.upper[0].layer()}};
   }
   int random_width() const { return m_input.options.storage.random_width; }
   bool is_random() const { return m_input.options.storage.method == "random"; }
@@ -259,7 +259,7 @@ class SlabShots {
   std::optional<wave::Scheme<T, Dim, Memory>> m_scheme, m_data_scheme,  ///< of the first shot
       m_random_scheme;                                                  ///< with random layers
   stream::StreamRequirements m_need, m_data_need, m_random_need;        ///< of these schemes
-  std::int64_t m_beside = 0;          ///< planes that slabs read of a neighbour
+  std::int64_t m_halo = 0;            ///< planes that slabs read of a neighbour
   double m_allowed = 0.0;             ///< bytes of a slab
   snapshot::StorageChoice m_storage;  ///< of the largest of equal slabs, without a domain
   std::vector<PlaneRange> m_own;
@@ -282,15 +282,15 @@ void SlabShots<T, Dim, Memory>::check_offsets(std::int64_t window, std::int64_t 
   const std::int64_t lower = m_input.faces.lower[0].layer();
   const std::vector<PlaneRange> own =
       divided(window + lower + m_input.faces.upper[0].layer(), devices);
-  std::int64_t most = window;
+  std::int64_t max = window;
   for (std::size_t g = 1; g + 1 < own.size(); ++g) {
-    most = std::min(most, intersection(own[g], PlaneRange{lower, lower + window}).count());
+    max = std::min(max, intersection(own[g], PlaneRange{lower, lower + window}).count());
   }
-  const std::int64_t largest = m_input.options.offsets.largest;
-  if (largest <= most) return;
+  const std::int64_t largest = m_input.options.offsets.max_half_offset;
+  if (largest <= max) return;
   const double spacing = m_input.grid.spacing[0];
   throw InputError(concat("offsets: the largest half offset is ", largest, " nodes (allowed: 0 to ",
-                          most, " nodes, ", static_cast<double>(most) * spacing,
+                          max, " nodes, ", static_cast<double>(max) * spacing,
                           " m, the planes of the model in the thinnest of ", devices,
                           " slabs): take a smaller one, or fewer slabs"));
 }
@@ -327,7 +327,7 @@ void SlabShots<T, Dim, Memory>::plan_shot(const survey::ShotWindow<Dim>& window,
                      medium, m_plan.limits, options);
       need = stream::detail::stream_need<T, Dim, Memory>(
           *scheme, stream::VolumeShape<T, Dim>(*scheme), m_input.shots);
-      m_beside = std::max<std::int64_t>(m_beside, need.shape.beyond());
+      m_halo = std::max<std::int64_t>(m_halo, need.shape.beyond());
     };
     make(m_plan.medium, plain, m_scheme, m_need);
     if (m_input.data_model) make(m_input.data_model->medium(), plain, m_data_scheme, m_data_need);
@@ -356,7 +356,7 @@ std::vector<typename SlabShots<T, Dim, Memory>::Slab> SlabShots<T, Dim, Memory>:
   const wave::PropagatorOptions<Dim> options = propagator_options(m_plan, m_modelling);
   const wave::Limits limits = stream::detail::stepped_limits<T, Dim>(
       host, m_window.grid, m_model, options.boundaries, m_plan.random, options);
-  m_parts = std::make_unique<Parts>(m_instances, m_own, m_beside, m_input.options.ranks);
+  m_parts = std::make_unique<Parts>(m_instances, m_own, m_halo, m_input.options.ranks);
   std::vector<Slab> slabs(m_own.size());
   m_parts->run([&](std::size_t g) {
     const Instance<Memory>& exec = m_parts->instance(g);
@@ -377,7 +377,7 @@ void SlabShots<T, Dim, Memory>::make_random(std::vector<Slab>& slabs, const wave
   const wave::PropagatorOptions<Dim> options =
       random_propagator_options(propagator_options(m_plan, m_modelling), random_width());
   const Grid<Dim> grid = wave::extended_grid(m_window.grid, options.boundaries);
-  m_random_parts = std::make_unique<Parts>(*m_parts, random_parts(m_own), m_beside);
+  m_random_parts = std::make_unique<Parts>(*m_parts, random_parts(m_own), m_halo);
   m_parts->run([&](std::size_t g) {
     const Instance<Memory>& exec = m_parts->instance(g);
     // random layers do not raise velocities
@@ -549,9 +549,9 @@ wave::Traces<T> SlabShots<T, Dim, Memory>::model_data(const survey::ShotWindow<D
         m_parts->run([&](std::size_t g) {
           const Instance<Memory>& exec = m_parts->instance(g);
           const auto& propagator = *slabs[g].propagator;
-          const auto points = [&](const Points<Dim>& places, const char* name, bool injects) {
+          const auto points = [&](const Points<Dim>& positions, const char* name, bool injects) {
             return wave::PointSet<T, Dim, Memory>(exec, propagator.grid(), propagator.layout(),
-                                                  places,
+                                                  positions,
                                                   wave::point_options(propagator, name, injects));
           };
           const auto receivers = points(shot.receivers, "receiver", false);

@@ -60,10 +60,10 @@ struct PairColumns {
   AddSnapshot<T, Dim> common;  ///< both wavefields
   Box<Dim> interior;           ///< nodes of the model
   const std::int64_t* columns;
-  std::int64_t half, depths, apart;  ///< `half`: half offsets on one side
-  PlaneRange planes;                 ///< planes of the pair's node
-  T* kept;                           ///< S, then R
-  T* offsets;                        ///< column, half offset, depth
+  std::int64_t half, depths, offset_step;  ///< `half`: half offsets on one side
+  PlaneRange planes;                       ///< planes of the pair's node
+  T* kept;                                 ///< S, then R
+  T* offsets;                              ///< column, half offset, depth
   bool multiplies;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
@@ -74,7 +74,7 @@ struct PairColumns {
     Index<Dim> node{};
     for (int d = 0; d < Dim - 1; ++d) node[d] = interior.lower[d] + columns[column * Dim + d];
     node[Dim - 1] = interior.lower[Dim - 1] + depth;
-    const std::int64_t lower = node[0] - k * apart, upper = node[0] + k * apart;
+    const std::int64_t lower = node[0] - k * offset_step, upper = node[0] + k * offset_step;
     if (lower < interior.lower[0] || upper >= interior.upper[0]) return;
     node[0] = multiplies ? upper : lower;
     if (node[0] < planes.begin || node[0] >= planes.end) return;
@@ -134,9 +134,9 @@ class StreamImage : public stream::PairAction<T, Dim, Memory> {
   using Fields = std::vector<Field<T, Dim, Memory>>;
 
   // Both wavefields on a piece of a ring, at a time level.
-  AddSnapshot<T, Dim> operands(const stream::RingPiece& piece, const stream::RingPiece& beside,
+  AddSnapshot<T, Dim> operands(const stream::RingPiece& piece, const stream::RingPiece& halo,
                                std::int64_t level) const;
-  void add_products(const stream::RingPiece& piece, const stream::RingPiece& beside,
+  void add_products(const stream::RingPiece& piece, const stream::RingPiece& halo,
                     std::int64_t level);
   void add_parts(const stream::RingPiece& piece, const AddSnapshot<T, Dim>& both,
                  std::int64_t level);
@@ -144,7 +144,7 @@ class StreamImage : public stream::PairAction<T, Dim, Memory> {
                    std::int64_t level);
   void continue_gathers(const stream::StreamStage& stage);
   Array kept_at(std::int64_t level);
-  std::int64_t half() const { return m_offsets.largest / m_offsets.apart; }
+  std::int64_t half() const { return m_offsets.max_half_offset / m_offsets.offset_step; }
   std::int64_t depths() const { return m_setup->grid.extents[Dim - 1]; }
   std::int64_t kept_count() const {
     return static_cast<std::int64_t>(m_offsets.columns.size()) * (half() + 1) * depths();
@@ -181,9 +181,10 @@ stream::PairRequirements StreamImage<T, Dim, Memory>::need(
   need.moved_arrays = 2.0 + 2.0 * need.sums + (setup.added.empty() ? 0.0 : 2.0);
   const OffsetOptions<Dim>& offsets = setup.offsets;
   if (setup.columns > 0) {
-    const std::int64_t half = offsets.largest / offsets.apart;
+    const std::int64_t half = offsets.max_half_offset / offsets.offset_step;
     // levels between the lower and the upper node of a pair, for the usual blocks
-    const std::int64_t levels = (2 * offsets.largest + 64) / std::max(scheme.reach(0), 1) + 3;
+    const std::int64_t levels =
+        (2 * offsets.max_half_offset + 64) / std::max(scheme.reach(0), 1) + 3;
     const std::int64_t values = (2 * half + 1) + levels * 2 * (half + 1);
     need.fixed_bytes = setup.columns * static_cast<std::size_t>(values) *
                        static_cast<std::size_t>(setup.grid.extents[Dim - 1]) * sizeof(T);
@@ -232,7 +233,7 @@ void StreamImage<T, Dim, Memory>::begin(const wave::PointSet<T, Dim, Memory>&,
   for (const Index<Dim>& column : m_offsets.columns) {
     for (int d = 0; d < Dim; ++d) nodes.push_back(column[d]);
     const std::int64_t at = m_box.lower[0] + column[0];
-    m_end = std::max(m_end, std::min(at + m_offsets.largest + 1, m_box.upper[0]));
+    m_end = std::max(m_end, std::min(at + m_offsets.max_half_offset + 1, m_box.upper[0]));
   }
   m_columns = upload(exec, nodes, "moho::rtm::columns");
   m_gathers = allocate<Array>(
@@ -244,7 +245,7 @@ void StreamImage<T, Dim, Memory>::begin(const wave::PointSet<T, Dim, Memory>&,
 
 template <class T, int Dim, class Memory>
 AddSnapshot<T, Dim> StreamImage<T, Dim, Memory>::operands(const stream::RingPiece& piece,
-                                                          const stream::RingPiece& beside,
+                                                          const stream::RingPiece& halo,
                                                           std::int64_t level) const {
   const stream::Ring<T, Dim, Memory>& ring = m_first.ring();
   const stream::Ring<T, Dim, Memory>& other = m_source.ring();
@@ -266,7 +267,7 @@ AddSnapshot<T, Dim> StreamImage<T, Dim, Memory>::operands(const stream::RingPiec
   correlation.source = sums(1);
   correlation.receiver = sums(2);
   // the source wavefield at nodes of the grid of the first wavefield
-  const wave::Layout<Dim> layout = other.layout(beside);
+  const wave::Layout<Dim> layout = other.layout(halo);
   Box<Dim> shifted = box;
   shifted.lower = m_shift;
   return {snapshot::kernel::PointProducts<T, Dim>::of(correlation),
@@ -286,9 +287,9 @@ void StreamImage<T, Dim, Memory>::add(const stream::StreamStage& stage) {
        m_first.ring().pieces({stage.range.sweep, planes, shift + planes.begin})) {
     // rings of as many slots are cut at the same positions
     const PlaneRange of_source{piece.planes.begin - m_shift[0], piece.planes.end - m_shift[0]};
-    const stream::RingPiece beside =
+    const stream::RingPiece halo =
         m_source.ring().pieces({stage.range.sweep, of_source, shift + piece.planes.begin}).front();
-    add_products(piece, beside, stage.level);
+    add_products(piece, halo, stage.level);
   }
   const auto kept = m_kept.find(stage.level);
   if (kept != m_kept.end() && planes.end >= m_end) {
@@ -299,12 +300,11 @@ void StreamImage<T, Dim, Memory>::add(const stream::StreamStage& stage) {
 
 template <class T, int Dim, class Memory>
 void StreamImage<T, Dim, Memory>::add_products(const stream::RingPiece& piece,
-                                               const stream::RingPiece& beside,
-                                               std::int64_t level) {
+                                               const stream::RingPiece& halo, std::int64_t level) {
   Box<Dim> box = m_box;
   box.lower[0] = piece.planes.begin;
   box.upper[0] = piece.planes.end;
-  const AddSnapshot<T, Dim> both = operands(piece, beside, level);
+  const AddSnapshot<T, Dim> both = operands(piece, halo, level);
   launch_box("moho::rtm::image", m_first.stepping(), box, both);
   add_parts(piece, both, level);
   add_gathers(piece, both, level);
@@ -368,7 +368,7 @@ void StreamImage<T, Dim, Memory>::add_gathers(const stream::RingPiece& piece,
   if (m_offsets.columns.empty()) return;
   bool lower = false, upper = false;
   for (const Index<Dim>& column : m_offsets.columns) {
-    for (std::int64_t h = 0; h <= m_offsets.largest; h += m_offsets.apart) {
+    for (std::int64_t h = 0; h <= m_offsets.max_half_offset; h += m_offsets.offset_step) {
       const std::int64_t at = m_box.lower[0] + column[0];
       lower = lower || piece.planes.contains(at - h);
       upper = upper || piece.planes.contains(at + h);
@@ -381,7 +381,7 @@ void StreamImage<T, Dim, Memory>::add_gathers(const stream::RingPiece& piece,
   pairs.columns = m_columns.data();
   pairs.half = half();
   pairs.depths = depths();
-  pairs.apart = m_offsets.apart;
+  pairs.offset_step = m_offsets.offset_step;
   pairs.planes = piece.planes;
   pairs.kept = kept_at(level).data();
   pairs.offsets = m_gathers.data();
@@ -402,7 +402,7 @@ void StreamImage<T, Dim, Memory>::continue_gathers(const stream::StreamStage& st
   const auto each = static_cast<std::size_t>(depths());
   for (std::size_t c = 0; c < m_offsets.columns.size(); ++c) {
     for (std::int64_t k = 0; k <= half(); ++k) {
-      const std::int64_t at = m_box.lower[0] + m_offsets.columns[c][0] + k * m_offsets.apart;
+      const std::int64_t at = m_box.lower[0] + m_offsets.columns[c][0] + k * m_offsets.offset_step;
       if (!planes.contains(at)) continue;
       for (const std::int64_t h : {half() - k, half() + k}) {
         const std::size_t begin =

@@ -257,7 +257,7 @@ void StreamedShots<T, Dim, Memory>::collect(ShotImage<T, Dim>& result) const {
   T* value = result.offsets.data();
   for (const Index<Dim>& column : offsets.columns) {
     for (std::int64_t k = 0; k < offsets.count(); ++k) {
-      const std::int64_t h = (k - offsets.count() / 2) * offsets.apart;
+      const std::int64_t h = (k - offsets.count() / 2) * offsets.offset_step;
       for (std::int64_t depth = 0; depth < depths; ++depth, ++value) {
         Index<Dim> left = column;
         left[Dim - 1] = depth;

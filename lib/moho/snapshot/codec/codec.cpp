@@ -44,9 +44,9 @@ double quantum_for_noise(const std::vector<std::uint64_t>& counts, double roundi
   return std::exp2(low);
 }
 
-double quantum_for_error(double greatest, double error, double unit) {
+double quantum_for_error(double max, double error, double unit) {
   // n and n times the quantum are rounded to 24 bits, as are the quantum and its inverse
-  const double rounded = error - 6.0 * std::ldexp(greatest, -24);
+  const double rounded = error - 6.0 * std::ldexp(max, -24);
   // Rounding to a multiple of the unit moves a value by half the unit. A value that was to move by
   // less than half a unit is exact.
   return 2.0 * (rounded >= 2.0 * unit ? rounded - 0.5 * unit : std::min(rounded, 0.49 * unit));

@@ -94,8 +94,8 @@ class Codec {
   static constexpr int largest_exponent = sizeof(T) == 4 ? 126 : 1000;
 
   /// Returns the exponent of the power of two that scales a largest amplitude to about 1.
-  static int exponent_of(double greatest) {
-    return std::clamp(-std::ilogb(greatest), -largest_exponent, largest_exponent);
+  static int exponent_of(double max) {
+    return std::clamp(-std::ilogb(max), -largest_exponent, largest_exponent);
   }
   void check_field(const wave::Layout<Dim>& layout, std::size_t size, const Box<Dim>& box) const;
   /// Addresses of blocks of a fixed length and of their scales.
@@ -126,9 +126,9 @@ class Codec {
   /// Sets the power of two and the quantum for a largest amplitude, or its estimate.
   void set_quantum(double peak, PackedHeader<Dim>& header) const;
   /// \brief Encodes in mode lorenzo with the quantum of the header, on devices.
-  /// \param most if finite, the largest amplitude for which the quantum is meant \return false if
+  /// \param max if finite, the largest amplitude for which the quantum is meant \return false if
   ///   an amplitude is larger or not finite
-  bool encode_lorenzo(const Instance<Memory>& exec, const Source& source, double most,
+  bool encode_lorenzo(const Instance<Memory>& exec, const Source& source, double max,
                       Packed<Dim, Memory>& packed);
   /// Begins a header with the mode and the box.
   void begin_header(const Box<Dim>& box, Packed<Dim, Memory>& packed) const;
@@ -244,7 +244,7 @@ void Codec<T, Dim, Memory>::encode(
       set_quantum(estimate, packed.header);
       place_lengths(exec, BlockGrid<Dim>(box).size(), packed);
       if (encode_lorenzo(exec, source_of(field, layout, packed.header),
-                         detail::SampleRows::most_above * estimate, packed)) {
+                         detail::SampleRows::max_above * estimate, packed)) {
         return;
       }
     }
@@ -261,22 +261,22 @@ void Codec<T, Dim, Memory>::encode(
 
   PackedHeader<Dim>& header = packed.header;
   begin_header(box, packed);
-  header.greatest = sums.greatest;
+  header.max = sums.max;
   header.bits = m_options.mode == CodecMode::blocks ? m_options.bits : 0;
-  if (sums.greatest > 0.0) {
-    header.exponent = exponent_of(sums.greatest);
+  if (sums.max > 0.0) {
+    header.exponent = exponent_of(sums.max);
   }
   const double up = std::ldexp(1.0, header.exponent);
-  const double peak = sums.greatest * up;
+  const double peak = sums.max * up;
   const Source source{field.data(), layout, BlockGrid<Dim>(box), static_cast<T>(up)};
   if (m_options.mode == CodecMode::blocks) {
-    if (sums.greatest > 0.0) m_exponent = header.exponent;
+    if (sums.max > 0.0) m_exponent = header.exponent;
     return encode_fixed(exec, source, packed);
   }
 
   const std::int64_t blocks = source.blocks.size();
   place_lengths(exec, blocks, packed);
-  if (sums.greatest == 0.0) {
+  if (sums.max == 0.0) {
     packed.payload_bytes = 0;
     if (packed.payload.size() == 0) {
       packed.payload =
@@ -296,8 +296,8 @@ void Codec<T, Dim, Memory>::encode(
   }
 
   if (m_options.mode == CodecMode::lorenzo) {
-    const bool good = estimate > 0.0 && sums.greatest <= detail::SampleRows::most_above * estimate;
-    set_quantum(good ? estimate : sums.greatest, header);
+    const bool good = estimate > 0.0 && sums.max <= detail::SampleRows::max_above * estimate;
+    set_quantum(good ? estimate : sums.max, header);
     const Source scaled = source_of(field, layout, header);
     if constexpr (is_host_memory<Memory>) {
       encode_variable(
@@ -320,12 +320,12 @@ void Codec<T, Dim, Memory>::encode(
     detail::TransformCoder<Dim> coder{m_transform.data(), nullptr, nullptr, 0.0f, 0.0f};
     // Fields unlike waves, with coefficients of similar size, have other errors than the histogram
     // predicts; the sample measures them.
-    const double least = peak * detail::largest_gain<Dim> * std::ldexp(1.0, -24);
+    const double min = peak * detail::largest_gain<Dim> * std::ldexp(1.0, -24);
     for (int turn = 0; turn < 20; ++turn) {
-      coder.quantum = static_cast<float>(std::max(findings.quantum, least));
+      coder.quantum = static_cast<float>(std::max(findings.quantum, min));
       coder.inverse_quantum = 1.0f / coder.quantum;
       count_symbols(exec, coder, source, findings);
-      if (findings.errors <= 1.12 * findings.allowed || findings.quantum <= least) break;
+      if (findings.errors <= 1.12 * findings.allowed || findings.quantum <= min) break;
       findings.quantum *= std::max(0.5, 0.97 * std::sqrt(findings.allowed / findings.errors));
     }
     header.quantum = coder.quantum;
@@ -404,15 +404,15 @@ void Codec<T, Dim, Memory>::encode_variable(const Instance<Memory>& exec, const 
                                             const Source& source, Packed<Dim, Memory>& packed) {
   constexpr std::int64_t per = detail::blocks_an_item<Memory>;
   // batches of blocks are encoded into slots of the largest size, then gathered
-  constexpr std::int64_t most = is_host_memory<Memory> ? 8192 : 65536;
+  constexpr std::int64_t max = is_host_memory<Memory> ? 8192 : 65536;
   const std::int64_t blocks = source.blocks.size();
-  const std::int64_t at_once = std::min((blocks + per - 1) / per * per, most);
-  reserve(exec, m_slots, at_once * Coder::most_bytes, "moho::snapshot::slots");
+  const std::int64_t at_once = std::min((blocks + per - 1) / per * per, max);
+  reserve(exec, m_slots, at_once * Coder::max_bytes, "moho::snapshot::slots");
   reserve(exec, m_item_bytes, at_once / per, "moho::snapshot::item_bytes");
   reserve(exec, m_item_offsets, at_once / per, "moho::snapshot::item_offsets");
   const auto gather = [&](std::int64_t items) {
     launch("moho::snapshot::gather_blocks", exec, items * detail::GatherItems<Memory>::threads,
-           detail::GatherItems<Memory>{m_slots.data(), per * Coder::most_bytes, m_item_bytes.data(),
+           detail::GatherItems<Memory>{m_slots.data(), per * Coder::max_bytes, m_item_bytes.data(),
                                        m_item_offsets.data(), m_out.data(),
                                        static_cast<std::int64_t>(m_out.size())});
   };

@@ -25,7 +25,7 @@ struct Beginning {
   std::uint32_t dim, mode;
   std::int32_t bits, exponent;
   float quantum, levels, peak, reserved;
-  double greatest;
+  double max;
   std::int64_t extents[3];
   double spacing[3], origin[3];
   std::int64_t lower[3], upper[3];
@@ -72,7 +72,7 @@ std::vector<std::uint8_t> to_container(const Packed<Dim, Kokkos::HostSpace>& pac
   begin.quantum = header.quantum;
   begin.levels = header.levels;
   begin.peak = header.peak;
-  begin.greatest = header.greatest;
+  begin.max = header.max;
   for (int d = 0; d < Dim; ++d) {
     begin.extents[d] = label.grid.extents[d];
     begin.spacing[d] = label.grid.spacing[d];
@@ -161,7 +161,7 @@ void read_header(const Beginning& begin, const std::string& name, PackedHeader<D
   header.quantum = begin.quantum;
   header.levels = begin.levels;
   header.peak = begin.peak;
-  header.greatest = begin.greatest;
+  header.max = begin.max;
   for (int d = 0; d < Dim; ++d) {
     label.grid.extents[d] = begin.extents[d];
     label.grid.spacing[d] = begin.spacing[d];

@@ -23,11 +23,11 @@ struct PackedHeader {
   CodecMode mode = CodecMode::transform;  ///< compression mode
   Box<Dim> box{};                         ///< nodes of the snapshot
   int bits = 0;                           ///< blocks: bits of a node
-  int exponent = 0;       ///< exponent of the power of two by which values were multiplied
-  float quantum = 1.0f;   ///< lorenzo, transform
-  float levels = 1.0f;    ///< paper: levels of the square root of the largest amplitude
-  float peak = 1.0f;      ///< paper: the largest amplitude times 2^exponent
-  double greatest = 0.0;  ///< largest amplitude of the field
+  int exponent = 0;      ///< exponent of the power of two by which values were multiplied
+  float quantum = 1.0f;  ///< lorenzo, transform
+  float levels = 1.0f;   ///< paper: levels of the square root of the largest amplitude
+  float peak = 1.0f;     ///< paper: the largest amplitude times 2^exponent
+  double max = 0.0;      ///< largest amplitude of the field
   /// Modes transform, paper: lengths of Huffman codes, 256 for each alphabet.
   std::vector<std::uint8_t> code_lengths;
 

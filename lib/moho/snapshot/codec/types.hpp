@@ -34,10 +34,10 @@ struct CodecOptions {
   double snr = 55.0;
   int bits = 12;  ///< blocks: bits of a node, 8, 12 or 16
 
-  static constexpr double least_error = 1e-5;    ///< smallest allowed max_error
-  static constexpr double greatest_error = 0.1;  ///< largest allowed max_error
-  static constexpr double least_snr = 10.0;      ///< smallest allowed snr, dB
-  static constexpr double greatest_snr = 100.0;  ///< largest allowed snr, dB
+  static constexpr double min_error = 1e-5;     ///< smallest allowed max_error
+  static constexpr double largest_error = 0.1;  ///< largest allowed max_error
+  static constexpr double min_snr = 10.0;       ///< smallest allowed snr, dB
+  static constexpr double max_snr = 100.0;      ///< largest allowed snr, dB
 };
 
 /// Throws InputError for options out of range.
@@ -48,20 +48,20 @@ inline void check_options(const CodecOptions& options) {
       throw InputError(
           concat("codec: bits is ", options.bits, " (allowed: 8, 12 or 16): 12 give some 70 dB"));
     case CodecMode::transform:
-      if (options.snr >= CodecOptions::least_snr && options.snr <= CodecOptions::greatest_snr) {
+      if (options.snr >= CodecOptions::min_snr && options.snr <= CodecOptions::max_snr) {
         return;
       }
       throw InputError(concat("codec: snr is ", options.snr,
-                              " dB (allowed: ", CodecOptions::least_snr, " to ",
-                              CodecOptions::greatest_snr, "): 55 is usual"));
+                              " dB (allowed: ", CodecOptions::min_snr, " to ",
+                              CodecOptions::max_snr, "): 55 is usual"));
     default:
-      if (options.max_error >= CodecOptions::least_error &&
-          options.max_error <= CodecOptions::greatest_error) {
+      if (options.max_error >= CodecOptions::min_error &&
+          options.max_error <= CodecOptions::largest_error) {
         return;
       }
       throw InputError(concat("codec: max_error is ", options.max_error,
-                              " of the largest amplitude (allowed: ", CodecOptions::least_error,
-                              " to ", CodecOptions::greatest_error, "): 1e-3 is usual"));
+                              " of the largest amplitude (allowed: ", CodecOptions::min_error,
+                              " to ", CodecOptions::largest_error, "): 1e-3 is usual"));
   }
 }
 

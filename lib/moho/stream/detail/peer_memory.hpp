@@ -10,7 +10,8 @@
 /// devices.
 
 #include <moho/core/copy.hpp>
-#include <moho/core/order.hpp>
+#include <moho/core/cuda.hpp>
+#include <moho/core/event.hpp>
 #include <moho/stream/ranks.hpp>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ class PeerSignals {
   /// Creates the events. \return what another process needs to open them
   SignalOffer create(const Instance<Memory>&) { return {}; }
   /// Sets an event after all earlier work of an instance.
-  void set(const Instance<Memory>&, int) {}
+  void record(const Instance<Memory>&, int) {}
 };
 
 /// The events of a neighbour.
@@ -74,7 +75,7 @@ class PeerWaits {
   /// Opens the events. \return false if that is not possible
   bool open(const Instance<Memory>&, const SignalOffer&) { return false; }
   /// Later work of an instance waits for an event that has been set.
-  void hold(const Instance<Memory>&, int) const {}
+  void make_wait(const Instance<Memory>&, int) const {}
 };
 
 /// \brief Memory of this device into which a neighbour writes.
@@ -282,10 +283,10 @@ class PeerSignals<Kokkos::CudaSpace> {
     if (m_pair) offer.count = 2;
     return offer;
   }
-  void set(const Instance<Kokkos::CudaSpace>& exec, int turn) {
+  void record(const Instance<Kokkos::CudaSpace>& exec, int turn) {
     const moho::detail::ScopedDevice on(exec);
-    moho::detail::check_cuda(cudaEventRecord(m_pair->events[turn], exec.space().cuda_stream()),
-                             "moho::stream::PeerSignals");
+    moho::check_cuda(cudaEventRecord(m_pair->events[turn], exec.space().cuda_stream()),
+                     "moho::stream::PeerSignals");
   }
 
  private:
@@ -312,11 +313,10 @@ class PeerWaits<Kokkos::CudaSpace> {
     }
     return true;
   }
-  void hold(const Instance<Kokkos::CudaSpace>& exec, int turn) const {
+  void make_wait(const Instance<Kokkos::CudaSpace>& exec, int turn) const {
     const moho::detail::ScopedDevice on(exec);
-    moho::detail::check_cuda(
-        cudaStreamWaitEvent(exec.space().cuda_stream(), m_events[turn].get(), 0),
-        "moho::stream::PeerWaits");
+    moho::check_cuda(cudaStreamWaitEvent(exec.space().cuda_stream(), m_events[turn].get(), 0),
+                     "moho::stream::PeerWaits");
   }
 
  private:
@@ -389,7 +389,7 @@ StreamPeers test_peers(StreamRanks& ranks, const Instance<Memory>& exec) {
     copy(exec, Words(reinterpret_cast<std::uint32_t*>(out[side].data()), count),
          HostElements<const std::uint32_t>(words.data(), count));
     // the neighbour waits for the event, or this rank for the copy
-    signalled[side] != 0 ? signals[side].set(exec, 0) : exec.fence();
+    signalled[side] != 0 ? signals[side].record(exec, 0) : exec.fence();
     written[side] = 1;
   }
   exchange(written, arrived);
@@ -397,7 +397,7 @@ StreamPeers test_peers(StreamRanks& ranks, const Instance<Memory>& exec) {
     if (!SlabSides::has_rank(ranks, side) || arrived[side] == 0 || in[side].data() == nullptr)
       continue;
     std::vector<std::uint32_t> words(count);
-    if (opened[side] != 0) waits[side].hold(exec, 0);
+    if (opened[side] != 0) waits[side].make_wait(exec, 0);
     copy(exec, HostElements<std::uint32_t>(words.data(), count),
          Words(reinterpret_cast<std::uint32_t*>(in[side].data()), count));
     exec.fence();
@@ -413,8 +413,8 @@ StreamPeers test_peers(StreamRanks& ranks, const Instance<Memory>& exec) {
     all = all && result.sides[side];
     none = none && !result.sides[side];
   }
-  result.everywhere = ranks.least(all ? 1 : 0) == 1;
-  result.anywhere = ranks.least(none ? 1 : 0) == 0;
+  result.everywhere = ranks.min(all ? 1 : 0) == 1;
+  result.anywhere = ranks.min(none ? 1 : 0) == 0;
   return result;
 }
 

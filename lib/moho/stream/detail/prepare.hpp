@@ -31,20 +31,21 @@ inline Instance<Kokkos::HostSpace> host_instance() { return Kokkos::DefaultHostE
 /// among the processes that share a device, minus a reserve for kernels and launches. \throws
 /// InputError for a request above that
 template <class Memory>
-std::size_t allowed_device_memory(const std::vector<Instance<Memory>>& devices, std::size_t asked) {
-  const int sharing = asked > 0 ? 1 : 0;  // a request is that of this process
+std::size_t allowed_device_memory(const std::vector<Instance<Memory>>& devices,
+                                  std::size_t requested) {
+  const int sharing = requested > 0 ? 1 : 0;  // a request is that of this process
   std::size_t free = memory_budget(devices.front(), 0, sharing);
   for (const Instance<Memory>& one : devices) {
     free = std::min(free, memory_budget(one, 0, sharing));
   }
   free -= std::min<std::size_t>(free, std::size_t(512) << 20);
-  if (asked == 0) return free;
-  if (asked > free) {
-    throw InputError(concat("device memory is ", format_bytes(static_cast<double>(asked)),
+  if (requested == 0) return free;
+  if (requested > free) {
+    throw InputError(concat("device memory is ", format_bytes(static_cast<double>(requested)),
                             " (allowed: up to ", format_bytes(static_cast<double>(free)),
                             ", what is free on the device)"));
   }
-  return asked;
+  return requested;
 }
 
 /// Returns a model's fields in another memory space. It waits.
@@ -121,10 +122,10 @@ PlaneRange planes_of_points(const Grid<Dim>& grid, const Points<Dim>& points, in
 
 /// Returns the largest number of sources of a shot.
 template <int Dim>
-std::int64_t most_sources(const std::vector<wave::Shot<Dim>>& shots) {
-  std::size_t most = 0;
-  for (const wave::Shot<Dim>& shot : shots) most = std::max(most, shot.sources.size());
-  return static_cast<std::int64_t>(most);
+std::int64_t max_sources(const std::vector<wave::Shot<Dim>>& shots) {
+  std::size_t max = 0;
+  for (const wave::Shot<Dim>& shot : shots) max = std::max(max, shot.sources.size());
+  return static_cast<std::int64_t>(max);
 }
 
 /// Returns the requirements of a scheme that streams.
@@ -171,7 +172,7 @@ StreamRequirements stream_need(const wave::Scheme<T, Dim, Memory>& scheme,
   for (int d = 0; d < Dim; ++d) share *= 2 * wave::PointOptions<Dim>().radius;
   need.fixed =
       sizeof(T) * static_cast<std::size_t>(static_cast<std::int64_t>(receivers) * (Dim * 20 + 32) +
-                                           most_sources(shots) * share * 6);
+                                           max_sources(shots) * share * 6);
   return need;
 }
 

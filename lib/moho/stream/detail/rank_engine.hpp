@@ -64,16 +64,16 @@ class RankOfChain {
         m_options(options),
         m_rank(ranks.rank()),
         m_size(ranks.size()) {
-    const std::int64_t most =
+    const std::int64_t max =
         pipeline.staging_elements(schedule.shape().block + 2 * schedule.shape().halo);
     const auto buffer = [&] {
       return Elements(Kokkos::view_alloc("moho::stream::message", Kokkos::WithoutInitializing),
-                      static_cast<std::size_t>(most));
+                      static_cast<std::size_t>(max));
     };
     m_leaving = buffer();
     if (!first()) m_arriving = buffer();
     if (first() && !alone()) m_returning = buffer();
-    m_spans.zero.set(pipeline.stepping());
+    m_spans.zero.record(pipeline.stepping());
   }
 
   /// Returns true on the rank with the volume.
@@ -242,7 +242,7 @@ StreamReport run_stream_ranks(StreamRanks& ranks, const Schedule& schedule,
   if (rank.first()) volume->commit(schedule.shape().steps);
   report.seconds = pace.seconds();
   report.points = rank.points_of_all();
-  report.bad = ranks.least(pipeline.bad());
+  report.bad = ranks.min(pipeline.bad());
   rank.add_to_timeline();
   return report;
 }

@@ -30,7 +30,7 @@ ReversedPair<T, Dim, Memory>::ReversedPair(const InstanceOf<Memory>& exec, const
   m_action = m_make.need(*m_first.schemes.front());
   moho::Points<Dim> receivers;
   for (const wave::Shot<Dim>& shot : shots) {
-    m_most_receivers = std::max(m_most_receivers, static_cast<std::int64_t>(shot.receivers.size()));
+    m_max_receivers = std::max(m_max_receivers, static_cast<std::int64_t>(shot.receivers.size()));
     receivers.insert(receivers.end(), shot.receivers.begin(), shot.receivers.end());
   }
   if (!m_action.injects) {
@@ -52,7 +52,7 @@ ReversedPair<T, Dim, Memory>::ReversedPair(const InstanceOf<Memory>& exec, const
   } else if (m_rates.single.slabs.empty()) {
     m_rates.single = m_rates.both;
   }
-  const std::size_t there = memory_budget(host, options.memory);
+  const std::size_t available = memory_budget(host, options.memory);
   const auto plan = [&] {
     m_plan = plan_stream(m_need, wishes, m_rates.both);
     m_plan.host_bytes += m_action.host_bytes;
@@ -63,21 +63,21 @@ ReversedPair<T, Dim, Memory>::ReversedPair(const InstanceOf<Memory>& exec, const
   };
   std::size_t rings = plan();
   const std::size_t others = m_plan.host_bytes + options.reserved;
-  if (rings > 0 && wishes.device_memory == 0 && others < there && others + rings > there) {
+  if (rings > 0 && wishes.device_memory == 0 && others < available && others + rings > available) {
     const auto devices = static_cast<std::size_t>(m_plan.shape.devices);
-    wishes.device_memory = (there - others) / devices;
+    wishes.device_memory = (available - others) / devices;
     try {
       rings = plan();
     } catch (const MemoryError&) {  // no smaller rings: refused below
     }
   }
-  if (m_plan.host_bytes + rings > there) {
+  if (m_plan.host_bytes + rings > available) {
     const auto bytes = [](std::size_t n) { return format_bytes(static_cast<double>(n)); };
-    throw MemoryError(
-        concat("memory: the volumes of both wavefields take ", bytes(m_plan.host_bytes),
-               " on the host", rings > 0 ? concat(", and rings of planes ", bytes(rings)) : "",
-               " (allowed: ", bytes(there), options.memory > 0 ? ", as asked" : ", what is free",
-               "): take fewer nodes,", rings > 0 ? " smaller rings," : "", " or more memory"));
+    throw MemoryError(concat(
+        "memory: the volumes of both wavefields take ", bytes(m_plan.host_bytes), " on the host",
+        rings > 0 ? concat(", and rings of planes ", bytes(rings)) : "",
+        " (allowed: ", bytes(available), options.memory > 0 ? ", as asked" : ", what is free",
+        "): take fewer nodes,", rings > 0 ? " smaller rings," : "", " or more memory"));
   }
 }
 
@@ -143,8 +143,8 @@ void ReversedPair<T, Dim, Memory>::make_need(const std::vector<wave::Shot<Dim>>&
   shapes[0].lag = shapes[1].lag = 0;
   m_need.shape = shapes[0];
   source.shape = shapes[1];
-  const auto receivers = static_cast<std::size_t>(m_most_receivers);
-  const auto sources = static_cast<std::size_t>(detail::most_sources(shots));
+  const auto receivers = static_cast<std::size_t>(m_max_receivers);
+  const auto sources = static_cast<std::size_t>(detail::max_sources(shots));
   std::size_t share = 1;
   for (int d = 0; d < Dim; ++d)
     share *= 2 * static_cast<std::size_t>(wave::PointOptions<Dim>().radius);
@@ -161,7 +161,7 @@ void ReversedPair<T, Dim, Memory>::make_need(const std::vector<wave::Shot<Dim>>&
   using Volume = HostVolume<T, Dim>;
   m_need.fixed += std::max(
       {Volume::load_bytes(scheme), Volume::load_bytes(source_scheme), m_action.idle_bytes});
-  m_need.beside.push_back(source);
+  m_need.others.push_back(source);
   m_need.sums = m_action.sums;
   m_need.sum_planes = box.extent(0);
   m_need.sum_elements = box.size() / box.extent(0);
@@ -188,23 +188,23 @@ double ReversedPair<T, Dim, Memory>::seconds() const {
   }
   // traces come to the host and go back
   const double traces =
-      static_cast<double>(m_most_receivers) * static_cast<double>(m_options.steps + 1) * sizeof(T);
+      static_cast<double>(m_max_receivers) * static_cast<double>(m_options.steps + 1) * sizeof(T);
   sum += (m_options.models ? part(traces, rates.out) : 0.0) + part(traces, rates.in);
   sum += m_options.models ? model_seconds() : 0.0;
-  return sum + forward_seconds(m_need.beside.front());
+  return sum + forward_seconds(m_need.others.front());
 }
 
 // Returns the estimated seconds of one volume alone.
 template <class T, int Dim, class Memory>
 double ReversedPair<T, Dim, Memory>::forward_seconds(const StreamRequirements& volume) const {
   StreamRequirements alone = volume;
-  alone.beside.clear();
+  alone.others.clear();
   alone.sums = 0;
   alone.action_bytes = 0.0;
   StreamShape shape = m_plan.shape;
   shape.steps = m_options.steps;
   shape.planes = alone.shape.planes;
-  shape.before = shape.behind = alone.shape.before = alone.shape.behind = 0;
+  shape.before = shape.trailing = alone.shape.before = alone.shape.trailing = 0;
   return forecast(alone, shape, m_plan.resident, m_rates.single).seconds;
 }
 
@@ -240,10 +240,10 @@ void ReversedPair<T, Dim, Memory>::prepare() {
     m_locked = side->volume->lock(side->lock) && m_locked;
     StreamShape shape = m_plan.shape;
     if (side == &m_source) {
-      const StreamShape& own = m_need.beside.front().shape;
+      const StreamShape& own = m_need.others.front().shape;
       shape.planes = own.planes;
       shape.before = own.before;
-      shape.behind = own.behind;
+      shape.trailing = own.trailing;
     }
     side->schedule = std::make_unique<Schedule>(shape);
     for (std::size_t g = 0; g < static_cast<std::size_t>(shape.devices); ++g) {
@@ -300,10 +300,10 @@ void ReversedPair<T, Dim, Memory>::clear() {
 
 template <class T, int Dim, class Memory>
 std::vector<typename ReversedPair<T, Dim, Memory>::Points> ReversedPair<T, Dim, Memory>::points_of(
-    const Side& side, const moho::Points<Dim>& places, const std::string& name) const {
+    const Side& side, const moho::Points<Dim>& positions, const std::string& name) const {
   std::vector<Points> result;
   for (std::size_t g = 0; g < side.chain.size(); ++g) {
-    result.emplace_back(m_instances[g], side.grid, side.schemes[g]->layout(), places,
+    result.emplace_back(m_instances[g], side.grid, side.schemes[g]->layout(), positions,
                         wave::point_options(*side.schemes[g], name, true));
   }
   return result;
@@ -326,10 +326,10 @@ StreamRunOptions<T> ReversedPair<T, Dim, Memory>::run_options(
 
 template <class T, int Dim, class Memory>
 void ReversedPair<T, Dim, Memory>::check_finite(const Side& side, const char* context) {
-  std::int64_t least = BadValue::none;
-  for (const auto& device : side.chain) least = std::min(least, device->bad());
-  if (least == BadValue::none) return;
-  const auto bad = BadValue::of(least, side.grid.size());
+  std::int64_t min = BadValue::none;
+  for (const auto& device : side.chain) min = std::min(min, device->bad());
+  if (min == BadValue::none) return;
+  const auto bad = BadValue::of(min, side.grid.size());
   throw wave::not_finite(side.grid, bad.node, bad.level, bad.field).with_context(context);
 }
 
@@ -367,7 +367,7 @@ StreamReport ReversedPair<T, Dim, Memory>::forward(Side& side, const std::vector
                                                    const PairShotOptions& options) {
   side.volume->begin_at_rest();
   StreamShape shape = side.schedule->shape();
-  shape.before = shape.behind = 0;
+  shape.before = shape.trailing = 0;
   shape.steps = steps;
   const Schedule schedule(shape);
   std::vector<Series> gathers;

@@ -30,7 +30,7 @@ template <class T, int Dim, class Memory>
 void ReversedPair<T, Dim, Memory>::measure_stages() {
   const Grid<Dim> grid = detail::small_grid(m_grid, m_options.propagator.order);
   const HostModel model = detail::uniform_model<T, Dim>(m_model, grid);
-  const wave::Shot<Dim> shot = detail::small_shot(grid, m_most_receivers);
+  const wave::Shot<Dim> shot = detail::small_shot(grid, m_max_receivers);
   ReversedPairOptions<Dim> options = m_options;
   options.measure = false;
   options.rates = {};
@@ -75,7 +75,7 @@ void ReversedPair<T, Dim, Memory>::measure_stages() {
     const Schedule together(shape);
     pair[k].stages = count_stages(together);
     pair[k].iterations = static_cast<double>(together.iterations());
-    shape.before = shape.behind = 0;
+    shape.before = shape.trailing = 0;
     const Schedule alone(shape);
     single[k].stages = count_stages(alone);
     single[k].iterations = static_cast<double>(alone.iterations());
@@ -112,15 +112,15 @@ void ReversedPair<T, Dim, Memory>::measure_preparation() {
   volume.lock(lock);
   using Clock = std::chrono::steady_clock;
   const auto seconds_of = [](const auto& function) {
-    double least = 0.0;
+    double min = 0.0;
     for (int trial = 0; trial < 3; ++trial) {
       const auto start = Clock::now();
       function();
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
       if (trial == 0) continue;  // it touches the pages
-      if (trial == 1 || seconds < least) least = seconds;
+      if (trial == 1 || seconds < min) min = seconds;
     }
-    return std::max(least, 1e-9);
+    return std::max(min, 1e-9);
   };
   m_rates.both.load = static_cast<double>(scheme.grid().size()) /
                       seconds_of([&] { volume.load(exec, scheme, grid, model, side.random); });

@@ -244,14 +244,14 @@ template <class T, int Dim, class Memory>
 typename Ring<T, Dim, Memory>::LayerPlanes Ring<T, Dim, Memory>::layer(
     const VolumeShape<T, Dim>& shape, std::size_t number, const RingPiece& piece,
     const PlaneRange& planes, bool zeta, int parity) const {
-  const auto& place = shape.layers[number];
+  const auto& stored = shape.layers[number];
   const auto& memory = m_layers[number];
   LayerPlanes result;
   result.array = zeta ? memory.zeta : (parity == 0 ? memory.psi_now : memory.psi_next);
-  result.plane_size = place.plane_size;
+  result.plane_size = stored.plane_size;
   const std::int64_t origin =
-      place.across_x ? place.planes.begin : piece.turn * m_slots - piece.shift - m_beyond;
-  result.first = (planes.begin - origin) * place.plane_size;
+      stored.across_x ? stored.planes.begin : piece.turn * m_slots - piece.shift - m_beyond;
+  result.first = (planes.begin - origin) * stored.plane_size;
   return result;
 }
 

@@ -5,7 +5,7 @@
 /// \brief Exchange of planes and snapshots between slabs of different ranks (internal).
 
 #include <moho/core/error.hpp>
-#include <moho/core/order.hpp>
+#include <moho/core/staging.hpp>
 #include <moho/core/timer.hpp>
 #include <moho/stream/detail/peer_memory.hpp>
 #include <moho/stream/detail/slab_pieces.hpp>
@@ -65,13 +65,13 @@ class SlabMessages : public SlabSides {
       } else {
         const auto leave = [&](const auto& piece, const auto& part) { copy(m_copy, part, piece); };
         if (m_to[side].direct) {
-          visit<Memory>(leaving[side], m_to[side].place(m_outbox[side].data(), m_turn), leave);
+          visit<Memory>(leaving[side], m_to[side].slot(m_outbox[side].data(), m_turn), leave);
         } else {
           visit<StagingMemory<Memory>>(leaving[side], buffer(m_out[side], leaving[side]).data(),
                                        leave);
         }
         if (!m_from[side].direct) buffer(m_in[side], arriving[side]);
-        if (m_to[side].signals) m_signals[side].set(m_copy, m_turn);
+        if (m_to[side].signals) m_signals[side].record(m_copy, m_turn);
       }
     }
   }
@@ -102,9 +102,9 @@ class SlabMessages : public SlabSides {
       for (const Side side : {previous, next}) {
         if (!has(side)) continue;
         const auto arrive = [&](const auto& piece, const auto& part) { copy(m_copy, piece, part); };
-        if (m_from[side].signals) m_waits[side].hold(m_copy, m_turn);
+        if (m_from[side].signals) m_waits[side].make_wait(m_copy, m_turn);
         if (m_from[side].direct) {
-          visit<Memory>(m_arriving[side], m_from[side].place(m_inbox[side].data(), m_turn), arrive);
+          visit<Memory>(m_arriving[side], m_from[side].slot(m_inbox[side].data(), m_turn), arrive);
         } else {
           visit<StagingMemory<Memory>>(m_arriving[side], m_in[side].data(), arrive);
         }
@@ -130,7 +130,7 @@ class SlabMessages : public SlabSides {
       constexpr std::size_t unit = std::size_t(1) << 20;
       half = (bytes + unit - 1) / unit * unit;
     }
-    T* place(char* data, int turn) const {
+    T* slot(char* data, int turn) const {
       return reinterpret_cast<T*>(data + static_cast<std::size_t>(turn) * half);
     }
   };

@@ -7,7 +7,8 @@
 /// Steps are in core; neighbours exchange planes after every step. The devices are those of one
 /// process, or one of each rank.
 
-#include <moho/core/order.hpp>
+#include <moho/core/device_instances.hpp>
+#include <moho/core/event.hpp>
 #include <moho/stream/detail/slab_messages.hpp>
 #include <moho/stream/detail/slab_pieces.hpp>
 #include <moho/stream/detail/slab_snapshots.hpp>
@@ -41,7 +42,7 @@ class Slabs {
   /// \param instances one for each device
   /// \param schemes of the grid, one for each device, in its memory; they have to outlive the
   ///   object
-  /// \param beside planes that steps and receivers read on both sides
+  /// \param halo planes that steps and receivers read on both sides
   /// \param parts planes of all slabs, in order; see equal_parts()
   /// \param grid,model on the host, without layers
   /// \param random of random layers
@@ -51,7 +52,7 @@ class Slabs {
   /// devices
   Slabs(const std::vector<Instance<Memory>>& instances,
         const std::vector<std::unique_ptr<wave::Scheme<T, Dim, Memory>>>& schemes,
-        std::int64_t beside, const std::vector<PlaneRange>& parts, const Grid<Dim>& grid,
+        std::int64_t halo, const std::vector<PlaneRange>& parts, const Grid<Dim>& grid,
         const wave::Model<T, Dim, Kokkos::HostSpace>& model, const wave::RandomLayerOptions& random,
         StreamRanks* ranks = nullptr);
 
@@ -104,14 +105,14 @@ class Slabs {
     Instance<Memory> edge, step, copy;
     const wave::Scheme<T, Dim, Memory>* scheme;
     PlaneRange own, rest;  ///< all planes, and those that no neighbour reads
-    bool apart;            ///< true if `edge` and `step` are different
+    bool separate;         ///< true if `edge` and `step` are different
     bool reads_before;     ///< true if a recorded receiver reads planes of the previous slab
     wave::MediumCoefficients<T, Dim, Memory> medium;
     wave::Wavefield<T, Dim, Memory> field;
     StreamShot<T, Dim, Memory> shot;
     // two time levels: a neighbour may still have to wait for the previous one
-    std::array<Mark<Memory>, 2> edges;
-    mutable Mark<Memory> rested, arrived;
+    std::array<Event<Memory>, 2> edges;
+    mutable Event<Memory> rested, arrived;
     std::vector<Transfer> incoming[2];  ///< by turn
   };
   void step_planes(const Instance<Memory>& exec, Slab& slab, const PlaneRange& planes, Box<Dim> box,
@@ -129,7 +130,7 @@ class Slabs {
   void wait() const;
   void begin_messages();
 
-  std::int64_t m_beside;
+  std::int64_t m_halo;
   std::vector<PlaneRange> m_parts;  ///< planes of all slabs
   std::vector<Slab> m_slabs;
   int m_turn = 0;            ///< 0 or 1: which of its two arrays each field has as the next level
@@ -143,11 +144,11 @@ class Slabs {
 template <class T, int Dim, class Memory>
 Slabs<T, Dim, Memory>::Slabs(
     const std::vector<Instance<Memory>>& instances,
-    const std::vector<std::unique_ptr<wave::Scheme<T, Dim, Memory>>>& schemes, std::int64_t beside,
+    const std::vector<std::unique_ptr<wave::Scheme<T, Dim, Memory>>>& schemes, std::int64_t halo,
     const std::vector<PlaneRange>& parts, const Grid<Dim>& grid,
     const wave::Model<T, Dim, Kokkos::HostSpace>& model, const wave::RandomLayerOptions& random,
     StreamRanks* ranks)
-    : m_beside(beside), m_parts(parts) {
+    : m_halo(halo), m_parts(parts) {
   const Grid<Dim>& whole = schemes.front()->grid();
   const auto count = static_cast<std::int64_t>(instances.size());
   if (ranks != nullptr && count != 1) {
@@ -165,23 +166,23 @@ Slabs<T, Dim, Memory>::Slabs(
     const wave::Scheme<T, Dim, Memory>& scheme = *schemes[at];
     const PlaneRange own = parts[static_cast<std::size_t>(g)];
     const PlaneRange held =
-        intersection(PlaneRange{own.begin - beside, own.end + beside}, all_planes(whole));
-    const bool apart = steps_edges_apart(scheme);
+        intersection(PlaneRange{own.begin - halo, own.end + halo}, all_planes(whole));
+    const bool separate = steps_edges_apart(scheme);
     const Instance<Memory> other = new_instance(exec);
-    Slab slab{apart ? other : exec,
+    Slab slab{separate ? other : exec,
               exec,
               other,
               &scheme,
               own,
               own,
-              apart,
+              separate,
               false,
               wave::MediumCoefficients<T, Dim, Memory>(exec, scheme, held),
               wave::make_wavefield<T, Dim, Memory>(exec, scheme, held),
               {},
-              {Mark<Memory>(false), Mark<Memory>(false)},
-              Mark<Memory>(false),
-              Mark<Memory>(false),
+              {Event<Memory>(false), Event<Memory>(false)},
+              Event<Memory>(false),
+              Event<Memory>(false),
               {}};
     visit_model_pieces(scheme, held, [&](const PlaneRange& planes) {
       slab.medium.load(exec, scheme,
@@ -189,8 +190,8 @@ Slabs<T, Dim, Memory>::Slabs(
                        planes);
       exec.fence();
     });
-    if (g > 0) slab.rest.begin = std::min(own.begin + beside, own.end);
-    if (g + 1 < devices) slab.rest.end = std::max(slab.rest.begin, own.end - beside);
+    if (g > 0) slab.rest.begin = std::min(own.begin + halo, own.end);
+    if (g + 1 < devices) slab.rest.end = std::max(slab.rest.begin, own.end - halo);
     m_slabs.push_back(std::move(slab));
   }
   if (ranks != nullptr) {
@@ -212,8 +213,8 @@ void Slabs<T, Dim, Memory>::prepare_transfers() {
         if (h >= m_slabs.size()) continue;
         const Slab& from = m_slabs[h];
         const PlaneRange wanted =
-            intersection(from.own, h < g ? PlaneRange{to.own.begin - m_beside, to.own.begin}
-                                         : PlaneRange{to.own.end, to.own.end + m_beside});
+            intersection(from.own, h < g ? PlaneRange{to.own.begin - m_halo, to.own.begin}
+                                         : PlaneRange{to.own.end, to.own.end + m_halo});
         to.incoming[turn].push_back({pieces(from, wanted), pieces(to, wanted)});
       }
     }
@@ -274,13 +275,13 @@ void Slabs<T, Dim, Memory>::submit(std::size_t g, int turn, const Box<Dim>& box,
   Slab& slab = m_slabs[g];
   // the edges read planes of neighbours, and overwrite values that the other planes' steps have
   // read
-  slab.apart ? slab.rested.hold(slab.edge) : slab.arrived.hold(slab.edge);
+  slab.separate ? slab.rested.make_wait(slab.edge) : slab.arrived.make_wait(slab.edge);
   step_planes(slab.edge, slab, {slab.own.begin, slab.rest.begin}, box, level);
   step_planes(slab.edge, slab, {slab.rest.end, slab.own.end}, box, level);
-  slab.edges[turn].set(slab.edge);
+  slab.edges[turn].record(slab.edge);
   if (m_messages) begin_messages();
   step_planes(slab.step, slab, slab.rest, box, level);
-  if (slab.apart) slab.rested.set(slab.step);
+  if (slab.separate) slab.rested.record(slab.step);
 }
 
 // Starts the exchange of a step with the slabs of other ranks.
@@ -291,18 +292,18 @@ void Slabs<T, Dim, Memory>::begin_messages() {
     slab.edge.fence();
   } else {
     // the step has also read the values to be overwritten
-    slab.edges[m_turn].hold(slab.copy);
+    slab.edges[m_turn].make_wait(slab.copy);
   }
   using Messages = SlabMessages<T, Memory>;
   SlabPieces<T, Memory> leaving[2], arriving[2];
   const PlaneRange& own = slab.own;
   if (m_messages->has(Messages::previous)) {
-    leaving[Messages::previous] = pieces(slab, {own.begin, own.begin + m_beside});
-    arriving[Messages::previous] = pieces(slab, {own.begin - m_beside, own.begin});
+    leaving[Messages::previous] = pieces(slab, {own.begin, own.begin + m_halo});
+    arriving[Messages::previous] = pieces(slab, {own.begin - m_halo, own.begin});
   }
   if (m_messages->has(Messages::next)) {
-    leaving[Messages::next] = pieces(slab, {own.end - m_beside, own.end});
-    arriving[Messages::next] = pieces(slab, {own.end, own.end + m_beside});
+    leaving[Messages::next] = pieces(slab, {own.end - m_halo, own.end});
+    arriving[Messages::next] = pieces(slab, {own.end, own.end + m_halo});
   }
   m_messages->begin(leaving, arriving);
 }
@@ -314,21 +315,21 @@ void Slabs<T, Dim, Memory>::finish(std::size_t g, int turn, std::int64_t level) 
   Slab& slab = m_slabs[g];
   // the edges of this device have read the values to be overwritten, and those of the neighbours
   // have waited for earlier transfers of the values that they overwrite
-  if (!slab.apart) slab.edges[turn].hold(slab.copy);
+  if (!slab.separate) slab.edges[turn].make_wait(slab.copy);
   for (const std::size_t h : {g - 1, g + 1}) {
-    if (h < m_slabs.size()) m_slabs[h].edges[turn].hold(slab.copy);
+    if (h < m_slabs.size()) m_slabs[h].edges[turn].make_wait(slab.copy);
   }
   for (const Transfer& one : slab.incoming[turn]) {
     for (std::size_t n = 0; n < one.from.size(); ++n) copy(slab.copy, one.to[n], one.from[n]);
   }
   if (m_messages) m_messages->finish();
   // the next step of the other planes, and receivers, read the edges
-  if (slab.apart) slab.edges[turn].hold(slab.step);
+  if (slab.separate) slab.edges[turn].make_wait(slab.step);
   const bool recorded = records(slab, level + 1);
   const StreamShot<T, Dim, Memory>& shot = slab.shot;
-  if (!slab.apart || (recorded && slab.reads_before)) {
-    slab.arrived.set(slab.copy);
-    if (recorded) slab.arrived.hold(slab.step);
+  if (!slab.separate || (recorded && slab.reads_before)) {
+    slab.arrived.record(slab.copy);
+    if (recorded) slab.arrived.make_wait(slab.step);
   }
   slab.field.advance();
   if (!recorded) return;
@@ -382,9 +383,9 @@ void Slabs<T, Dim, Memory>::advance(std::int64_t begin, std::int64_t end) {
 template <class T, int Dim, class Memory>
 void Slabs<T, Dim, Memory>::hold_steps() const {
   for (const Slab& slab : m_slabs) {
-    slab.edges[1 - m_turn].hold(slab.step);
-    slab.arrived.set(slab.copy);
-    slab.arrived.hold(slab.step);
+    slab.edges[1 - m_turn].make_wait(slab.step);
+    slab.arrived.record(slab.copy);
+    slab.arrived.make_wait(slab.step);
   }
 }
 
@@ -419,10 +420,10 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
   const bool watched = m_slabs.front().shot.watched;
   wave::kernel::ProgressTimer pace(steps);
   // steps between looks at the clock
-  const std::int64_t most = watched ? 1 : m_threads ? 8 : 1;
+  const std::int64_t max = watched ? 1 : m_threads ? 8 : 1;
   for (std::int64_t level = 0; level < steps;) {
     m_slabs.front().step.check_stop();
-    std::int64_t end = std::min({level + most, steps, (level / check_every + 1) * check_every});
+    std::int64_t end = std::min({level + max, steps, (level / check_every + 1) * check_every});
     if (snapshots.every > 0) end = std::min(end, (level / snapshots.every + 1) * snapshots.every);
     advance(level, end);
     level = end;
@@ -434,7 +435,7 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
         const auto& factors = slab.medium.pressure_factors();
         if (ranked) ranked->put(slab.field.layout, slab.field.now[0], level, factors);
         if (queues) queues->put(g, slab.field.layout, slab.field.now[0], level, factors);
-        slab.rested.set(slab.step);
+        slab.rested.record(slab.step);
       }
       if (queues) queues->report();
     }
@@ -470,7 +471,7 @@ void Slabs<T, Dim, Memory>::copy_out(int field, const Box<Dim>& box, T* values) 
 
 template <class T, int Dim, class Memory>
 std::int64_t Slabs<T, Dim, Memory>::bad() const {
-  std::int64_t least = BadValue::none;
+  std::int64_t min = BadValue::none;
   hold_steps();
   for (const Slab& slab : m_slabs) {
     Box<Dim> box = whole_box(slab.scheme->grid());
@@ -481,10 +482,10 @@ std::int64_t Slabs<T, Dim, Memory>::bad() const {
           wave::amplitude<T, Dim, Memory>(slab.step, slab.field.layout, slab.field.now[f], box);
       if (found.bad < 0) continue;
       const BadValue value{m_level, found.bad, f};
-      least = std::min(least, value.key(slab.scheme->grid().size()));
+      min = std::min(min, value.key(slab.scheme->grid().size()));
     }
   }
-  return m_messages ? m_messages->ranks().least(least) : least;
+  return m_messages ? m_messages->ranks().min(min) : min;
 }
 
 }  // namespace moho::stream

@@ -53,9 +53,9 @@ bool read_head(int file, Entry& best) {
   bool found = false;
   for (std::size_t k = 0; k < 2; ++k) {
     Entry entry{};
-    const bool there = ::pread(file, &entry, sizeof entry, static_cast<off_t>(k * page)) ==
-                       static_cast<ssize_t>(sizeof entry);
-    if (!there || !is_whole(entry)) continue;
+    const bool complete = ::pread(file, &entry, sizeof entry, static_cast<off_t>(k * page)) ==
+                          static_cast<ssize_t>(sizeof entry);
+    if (!complete || !is_whole(entry)) continue;
     if (!found || entry.number > best.number) best = entry;
     found = true;
   }

@@ -6,7 +6,8 @@
 /// (internal).
 
 #include <moho/core/concurrent.hpp>
-#include <moho/core/order.hpp>
+#include <moho/core/device_instances.hpp>
+#include <moho/core/event.hpp>
 #include <moho/stream/detail/prepare.hpp>
 #include <moho/stream/detail/slab_messages.hpp>
 #include <moho/stream/detail/slab_pieces.hpp>
@@ -46,22 +47,22 @@ class GridParts {
  public:
   /// \param instances one for each part of this process, which step the parts
   /// \param own planes of the parts, ascending, which cover the grid
-  /// \param beside planes that steps, sources and receivers read on both sides; each part has as
+  /// \param halo planes that steps, sources and receivers read on both sides; each part has as
   ///   many planes or more
   /// \param ranks processes with a part each, in order, which have to outlive the object; null:
   ///   this process has all parts. Ranks call all functions in the same order
   GridParts(std::vector<Instance<Memory>> instances, const std::vector<PlaneRange>& own,
-            std::int64_t beside, StreamRanks* ranks = nullptr)
-      : GridParts(std::move(instances), own, beside, ranks,
+            std::int64_t halo, StreamRanks* ranks = nullptr)
+      : GridParts(std::move(instances), own, halo, ranks,
                   std::make_shared<SlabThreads>(ranks != nullptr ? 1 : own.size())) {}
   /// \brief Divides another grid among the same instances, threads and ranks.
   ///
   /// Functions of run() of either object may use the parts of both, in the same order on all
   /// threads and ranks.
   /// \param with parts of the first grid
-  /// \param own,beside of the other grid, as above
-  GridParts(const GridParts& with, const std::vector<PlaneRange>& own, std::int64_t beside)
-      : GridParts(with.m_instances, own, beside, with.m_ranks, with.m_threads) {}
+  /// \param own,halo of the other grid, as above
+  GridParts(const GridParts& with, const std::vector<PlaneRange>& own, std::int64_t halo)
+      : GridParts(with.m_instances, own, halo, with.m_ranks, with.m_threads) {}
 
   /// Returns the number of parts, those of other ranks included.
   std::size_t count() const { return m_own.size(); }
@@ -131,28 +132,28 @@ class GridParts {
   using Wave = wave::Wavefield<T, Dim, Memory>;
   using Scheme = wave::Scheme<T, Dim, Memory>;
   GridParts(std::vector<Instance<Memory>> instances, const std::vector<PlaneRange>& own,
-            std::int64_t beside, StreamRanks* ranks, std::shared_ptr<SlabThreads> threads)
+            std::int64_t halo, StreamRanks* ranks, std::shared_ptr<SlabThreads> threads)
       : m_instances(std::move(instances)),
         m_own(own),
         m_ranks(ranks),
         m_first(ranks != nullptr ? static_cast<std::size_t>(ranks->rank()) : 0),
         m_threads(std::move(threads)) {
     for (std::size_t g = m_first; g < m_first + m_threads->count(); ++g) {
-      m_parts.push_back(std::make_unique<Part>(*this, g, beside));
+      m_parts.push_back(std::make_unique<Part>(*this, g, halo));
     }
   }
   class Part : public wave::GridPart<T, Dim, Memory> {
    public:
-    Part(GridParts& all, std::size_t g, std::int64_t beside)
+    Part(GridParts& all, std::size_t g, std::int64_t halo)
         : m_all(all),
           m_g(g),
-          m_beside(beside),
+          m_halo(halo),
           m_own(all.m_own[g]),
           m_rest(m_own),
           m_held(held_by(g)),
           m_copy(new_instance(all.instance(g))) {
-      if (g > 0) m_rest.begin = std::min(m_own.begin + beside, m_own.end);
-      if (g + 1 < all.count()) m_rest.end = std::max(m_rest.begin, m_own.end - beside);
+      if (g > 0) m_rest.begin = std::min(m_own.begin + halo, m_own.end);
+      if (g + 1 < all.count()) m_rest.end = std::max(m_rest.begin, m_own.end - halo);
       if (all.m_ranks == nullptr) return;
       m_messages.emplace(*all.m_ranks, m_copy);
       m_array_messages.emplace(*all.m_ranks, m_copy);
@@ -172,12 +173,12 @@ class GridParts {
       const bool apart = steps_edges_apart(scheme);
       const Instance<Memory>& edge = apart ? m_copy : exec;
       if (apart) {
-        m_begun.set(exec);
-        m_begun.hold(edge);
+        m_begun.record(exec);
+        m_begun.make_wait(edge);
       }
       advance(edge, {m_own.begin, m_rest.begin});
       advance(edge, {m_rest.end, m_own.end});
-      m_edges.set(edge);
+      m_edges.record(edge);
       m_field = &field;
       const PlaneRange stepped{box.lower[0], box.empty() ? box.lower[0] : box.upper[0]};
       const auto wanted = [&](std::size_t of, std::size_t by) {
@@ -197,7 +198,7 @@ class GridParts {
     }
     void exchange(const Instance<Memory>& exec, const SlabPieces<T, Memory>& arrays,
                   const PartPlanes& all) {
-      m_edges.set(exec);
+      m_edges.record(exec);
       m_arrays = &arrays;
       const auto wanted = [&](std::size_t of, std::size_t by) {
         return intersection(all.own[of], all.held[by]);
@@ -215,8 +216,8 @@ class GridParts {
       begin_messages(*m_array_messages, exec, wanted, pieces);
       finish_messages(*m_array_messages, exec);
     }
-    std::int64_t least(std::int64_t value) override {
-      if (m_all.m_ranks != nullptr) return m_all.m_ranks->least(value);
+    std::int64_t min(std::int64_t value) override {
+      if (m_all.m_ranks != nullptr) return m_all.m_ranks->min(value);
       m_value = value;
       m_all.m_threads->meet();
       for (const auto& part : m_all.m_parts) value = std::min(value, part->m_value);
@@ -228,8 +229,8 @@ class GridParts {
     using Messages = SlabMessages<T, Memory>;
     PlaneRange held_by(std::size_t g) const {
       const std::vector<PlaneRange>& own = m_all.m_own;
-      return {std::max(own[g].begin - m_beside, own.front().begin),
-              std::min(own[g].end + m_beside, own.back().end)};
+      return {std::max(own[g].begin - m_halo, own.front().begin),
+              std::min(own[g].end + m_halo, own.back().end)};
     }
     // Copies planes of the parts of this process. wanted(of, by): planes of part `of` that part
     // `by` reads; pieces(part, planes): their arrays
@@ -238,22 +239,22 @@ class GridParts {
                             const Pieces& pieces) {
       m_all.m_threads->meet();
       // the values to be overwritten have been read by earlier work of the instance
-      m_edges.hold(m_copy);
+      m_edges.make_wait(m_copy);
       for (const std::size_t h : {m_g - 1, m_g + 1}) {
         if (h >= m_all.count()) continue;
         const Part& from = *m_all.m_parts[h];
         const PlaneRange planes = wanted(h, m_g);
         if (planes.empty()) continue;
-        from.m_edges.hold(m_copy);
+        from.m_edges.make_wait(m_copy);
         const SlabPieces<T, Memory> source = pieces(from, planes), target = pieces(*this, planes);
         for (std::size_t n = 0; n < source.size(); ++n) copy(m_copy, target[n], source[n]);
       }
       if constexpr (is_host_memory<Memory>) m_copy.fence();
-      m_arrived.set(m_copy);
+      m_arrived.record(m_copy);
       m_all.m_threads->meet();
       // later work changes the values that neighbours copy
       for (const std::size_t h : {m_g - 1, m_g, m_g + 1}) {
-        if (h < m_all.count()) m_all.m_parts[h]->m_arrived.hold(exec);
+        if (h < m_all.count()) m_all.m_parts[h]->m_arrived.make_wait(exec);
       }
     }
     // Starts the exchange of planes with other ranks, see copy_of_neighbours().
@@ -263,7 +264,7 @@ class GridParts {
       if constexpr (is_host_memory<Memory>) {
         exec.fence();
       } else {
-        m_edges.hold(m_copy);
+        m_edges.make_wait(m_copy);
       }
       SlabPieces<T, Memory> leaving[2], arriving[2];
       for (const auto side : {Messages::previous, Messages::next}) {
@@ -277,16 +278,16 @@ class GridParts {
     }
     void finish_messages(Messages& messages, const Instance<Memory>& exec) {
       messages.finish();
-      m_arrived.set(m_copy);
-      m_arrived.hold(exec);
+      m_arrived.record(m_copy);
+      m_arrived.make_wait(exec);
     }
 
     GridParts& m_all;
     std::size_t m_g;
-    std::int64_t m_beside;
+    std::int64_t m_halo;
     PlaneRange m_own, m_rest, m_held;  // m_rest: own planes that no neighbour reads
     Instance<Memory> m_copy;  // of transfers, and of the steps of planes that neighbours read
-    Mark<Memory> m_begun{false}, m_edges{false}, m_arrived{false};
+    Event<Memory> m_begun{false}, m_edges{false}, m_arrived{false};
     const Wave* m_field = nullptr;                    // of the present step
     const SlabPieces<T, Memory>* m_arrays = nullptr;  // of the present exchange
     std::int64_t m_value = 0;
@@ -416,25 +417,25 @@ inline std::int64_t thinnest_part(const std::vector<PlaneRange>& own) {
 /// \param own parts of a grid, each with planes of the model
 /// \param shift planes by which the model is further on in the other grid
 /// \param planes of the other grid
-/// \param beside planes that neighbours read
+/// \param halo planes that neighbours read
 /// \param division returns `own` for another number of parts, or no parts if they are not possible
 /// \throws TooManySlabs if outer parts have fewer planes than neighbours read
 template <class Division>
 std::vector<PlaneRange> parts_with_layers(const std::vector<PlaneRange>& own, std::int64_t shift,
-                                          std::int64_t planes, std::int64_t beside,
+                                          std::int64_t planes, std::int64_t halo,
                                           const Division& division) {
   const std::vector<PlaneRange> result = detail::shifted_parts(own, shift, planes);
   const std::int64_t thinnest = detail::thinnest_part(result);
-  if (own.size() == 1 || thinnest >= beside) return result;
-  std::int64_t most = static_cast<std::int64_t>(own.size()) - 1;
+  if (own.size() == 1 || thinnest >= halo) return result;
+  std::int64_t max = static_cast<std::int64_t>(own.size()) - 1;
   const auto fits = [&](std::int64_t parts) {
     const std::vector<PlaneRange> fewer = division(parts);
-    return detail::thinnest_part(detail::shifted_parts(fewer, shift, planes)) >= beside;
+    return detail::thinnest_part(detail::shifted_parts(fewer, shift, planes)) >= halo;
   };
-  while (most > 1 && !fits(most)) --most;
+  while (max > 1 && !fits(max)) --max;
   throw TooManySlabs(
-      static_cast<std::int64_t>(own.size()), most,
-      concat("each has ", beside, " planes or more with random layers"),
+      static_cast<std::int64_t>(own.size()), max,
+      concat("each has ", halo, " planes or more with random layers"),
       concat(": a slab has ", thinnest, "; take wider random layers, or fewer devices"));
 }
 

@@ -4,8 +4,8 @@
 /// \file
 /// \brief Measured costs of a stream beyond steps and bytes: launches, copies of planes, fences.
 
+#include <moho/core/event.hpp>
 #include <moho/core/launch.hpp>
-#include <moho/core/order.hpp>
 #include <moho/stream/detail/prepare.hpp>
 #include <moho/stream/kernel/pipeline.hpp>
 #include <moho/stream/plan.hpp>
@@ -49,13 +49,13 @@ void measure_moves(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Me
   fill(instance, bad, BadValue::none);
   instance.fence();
   const auto rate = [&](double bytes, const auto& once) {
-    Mark<Memory> begin, end;
+    Event<Memory> begin, end;
     double seconds = 0.0;
     int count = 4;
     for (;; count *= 4) {
-      begin.set(instance);
+      begin.record(instance);
       for (int n = 0; n < count; ++n) once();
-      end.set(instance);
+      end.record(instance);
       end.wait();
       seconds = end.seconds_since(begin);
       if (seconds > 0.002 || count > 100000) break;

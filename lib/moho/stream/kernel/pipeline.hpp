@@ -4,7 +4,8 @@
 /// \file
 /// \brief One device of a stream: its ring, and the planes that arrive, are stepped and leave.
 
-#include <moho/core/order.hpp>
+#include <moho/core/device_instances.hpp>
+#include <moho/core/staging.hpp>
 #include <moho/stream/detail/ring.hpp>
 #include <moho/wave/model_shot.hpp>
 

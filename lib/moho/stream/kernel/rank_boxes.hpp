@@ -28,7 +28,7 @@ std::function<Box<Dim>(std::int64_t level)> boxes_of_ranks(StreamRanks* ranks, s
                                                            const Find& find) {
   if (ranks == nullptr || ranks->size() == 1) return find();
   const auto boxes = std::make_shared<std::vector<Box<Dim>>>(static_cast<std::size_t>(steps) + 1);
-  ranks->together([&] {
+  ranks->collectively([&] {
     if (ranks->rank() > 0) return;
     const auto found = find();
     for (std::int64_t n = 0; n <= steps; ++n) (*boxes)[static_cast<std::size_t>(n)] = found(n);

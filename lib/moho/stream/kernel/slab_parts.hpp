@@ -19,11 +19,11 @@ namespace moho::stream {
 namespace detail {
 
 /// Throws InputError if slabs have fewer planes than neighbours read.
-inline void check_slabs(std::int64_t planes, std::int64_t devices, std::int64_t beside) {
-  if (planes / devices >= beside) return;
+inline void check_slabs(std::int64_t planes, std::int64_t devices, std::int64_t halo) {
+  if (planes / devices >= halo) return;
   throw InputError(concat("devices is ", devices, " (allowed: up to ",
-                          std::max<std::int64_t>(1, planes / beside), " for a grid of ", planes,
-                          " planes, of which each reads ", beside, " of its neighbours)"));
+                          std::max<std::int64_t>(1, planes / halo), " for a grid of ", planes,
+                          " planes, of which each reads ", halo, " of its neighbours)"));
 }
 
 /// Returns the planes of a slab.
@@ -36,8 +36,8 @@ inline PlaneRange slab_planes(std::int64_t planes, std::int64_t devices, std::in
 /// \brief Returns the planes of parts with equal numbers of planes.
 /// \throws InputError if parts have fewer planes than neighbours read
 inline std::vector<PlaneRange> equal_parts(std::int64_t planes, std::int64_t parts,
-                                           std::int64_t beside) {
-  detail::check_slabs(planes, parts, beside);
+                                           std::int64_t halo) {
+  detail::check_slabs(planes, parts, halo);
   std::vector<PlaneRange> result;
   for (std::int64_t g = 0; g < parts; ++g) {
     result.push_back(detail::slab_planes(planes, parts, g));
@@ -57,7 +57,7 @@ inline std::vector<std::int64_t> plane_counts(const std::vector<PlaneRange>& par
 /// Planes of a grid that is divided into slabs.
 struct SlabDivision {
   std::int64_t planes;     ///< of the grid with layers
-  std::int64_t beside;     ///< planes that slabs read of a neighbour, positive
+  std::int64_t halo;       ///< planes that slabs read of a neighbour, positive
   std::int64_t align;      ///< slabs begin at multiples of it
   PlaneRange model;        ///< planes of the model
   std::int64_t inner = 1;  ///< least number of these in a slab between two others
@@ -67,7 +67,7 @@ struct SlabDivision {
 inline bool possible(const SlabDivision& grid, const std::vector<PlaneRange>& own) {
   for (std::size_t g = 0; g < own.size(); ++g) {
     const bool inner = g > 0 && g + 1 < own.size();
-    if (own[g].count() < grid.beside) return false;
+    if (own[g].count() < grid.halo) return false;
     if (intersection(own[g], grid.model).count() < (inner ? grid.inner : 1)) return false;
   }
   return true;
@@ -75,8 +75,8 @@ inline bool possible(const SlabDivision& grid, const std::vector<PlaneRange>& ow
 
 /// Returns the planes of slabs; empty if not possible().
 inline std::vector<PlaneRange> parts_of(const SlabDivision& grid, std::int64_t devices) {
-  if (grid.planes / devices < grid.beside) return {};
-  std::vector<PlaneRange> own = equal_parts(grid.planes, devices, grid.beside);
+  if (grid.planes / devices < grid.halo) return {};
+  std::vector<PlaneRange> own = equal_parts(grid.planes, devices, grid.halo);
   for (std::size_t g = 1; g < own.size(); ++g) {
     own[g].begin = (own[g].begin + grid.align / 2) / grid.align * grid.align;
     own[g - 1].end = own[g].begin;
@@ -89,10 +89,10 @@ inline std::vector<PlaneRange> parts_of(const SlabDivision& grid, std::int64_t d
 inline std::vector<PlaneRange> divide(const SlabDivision& grid, std::int64_t devices) {
   std::vector<PlaneRange> own = parts_of(grid, devices);
   if (!own.empty()) return own;
-  std::int64_t most = std::clamp<std::int64_t>(grid.planes / grid.beside, 1, devices);
-  while (most > 1 && parts_of(grid, most).empty()) --most;
-  throw TooManySlabs(devices, most,
-                     concat("each has ", grid.beside, " planes of the ", grid.planes,
+  std::int64_t max = std::clamp<std::int64_t>(grid.planes / grid.halo, 1, devices);
+  while (max > 1 && parts_of(grid, max).empty()) --max;
+  throw TooManySlabs(devices, max,
+                     concat("each has ", grid.halo, " planes of the ", grid.planes,
                             ", and planes of the model next to those of layers"));
 }
 
@@ -134,14 +134,14 @@ inline SlabWork work_of(const std::vector<PlaneRange>& own, const std::vector<Bo
   SlabWork work;
   std::vector<double> sums(own.size(), 0.0);
   for (const BoxSteps& box : boxes) {
-    std::int64_t most = 0;
+    std::int64_t max = 0;
     for (std::size_t g = 0; g < own.size(); ++g) {
       const std::int64_t planes =
           std::max<std::int64_t>(intersection(own[g], box.planes).count(), 0);
-      most = std::max(most, planes);
+      max = std::max(max, planes);
       sums[g] += static_cast<double>(planes) * box.nodes * box.steps;
     }
-    work.steps += static_cast<double>(most) * box.nodes * box.steps;
+    work.steps += static_cast<double>(max) * box.nodes * box.steps;
   }
   for (const double sum : sums) work.largest = std::max(work.largest, sum);
   return work;
@@ -178,14 +178,14 @@ inline std::vector<PlaneRange> balanced_parts(
   // a slab has not more snapshots than one of equal size that is stepped completely
   double planned = 0.0, steps = 0.0;
   for (const BoxSteps& box : boxes) planned = std::max(planned, box.nodes), steps += box.steps;
-  std::int64_t most = 0;
-  for (const PlaneRange& slab : own) most = std::max(most, slab.count());
-  planned *= static_cast<double>(most) * steps;
+  std::int64_t max = 0;
+  for (const PlaneRange& slab : own) max = std::max(max, slab.count());
+  planned *= static_cast<double>(max) * steps;
   const auto fits = [&](const std::vector<PlaneRange>& parts) {
     return possible(grid, parts) && allowed(parts) && work_of(parts, boxes).largest <= planned;
   };
   std::vector<PlaneRange> best = own;
-  double least = work_of(best, boxes).steps;
+  double min = work_of(best, boxes).steps;
   for (std::vector<PlaneRange> parts : {own, equal_work}) {
     if (!fits(parts)) continue;
     double present = work_of(parts, boxes).steps;
@@ -205,8 +205,8 @@ inline std::vector<PlaneRange> balanced_parts(
         }
       }
     }
-    if (present < 0.99 * least) {
-      least = present;
+    if (present < 0.99 * min) {
+      min = present;
       best = parts;
     }
   }

@@ -189,16 +189,16 @@ void SurveyFiles::take_interval(const io::SegyReader& reader, std::int64_t trace
                                 std::int32_t stated) {
   if (stated == 0 || m_options.interval > 0.0) return;
   const bool binary = trace < 0;
-  const std::string place = binary ? "the binary header (bytes 3217-3218)"
-                                   : concat("trace ", trace + 1, " (bytes 117-118)");
+  const std::string location = binary ? "the binary header (bytes 3217-3218)"
+                                      : concat("trace ", trace + 1, " (bytes 117-118)");
   if (m_microseconds == 0) {
     m_microseconds = stated;
-    m_interval_place = concat(place, " of '", reader.name(), "'");
+    m_interval_location = concat(location, " of '", reader.name(), "'");
     return;
   }
   if (stated == m_microseconds) return;
-  throw FileError(concat("'", reader.name(), "': ", place, " has an interval of ", stated, " us, ",
-                         m_interval_place, " one of ", m_microseconds,
+  throw FileError(concat("'", reader.name(), "': ", location, " has an interval of ", stated,
+                         " us, ", m_interval_location, " one of ", m_microseconds,
                          " us (allowed: the same in a survey): resample the data, or give the "
                          "interval that all of them have"));
 }
@@ -387,15 +387,16 @@ void SurveyFiles::check_duplicates(const RawShot& shot) const {
   });
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (key(order[i - 1]) != key(order[i])) continue;
-    const Point<3>& place = shot.receivers[order[i]];
+    const Point<3>& location = shot.receivers[order[i]];
     const bool flat = !m_segy && two_dimensional;
-    throw FileError(concat(name_of(shot), ": traces ", shot.traces[order[i - 1]] + 1, " and ",
-                           shot.traces[order[i]] + 1, " have their receivers at the same place, ",
-                           flat ? format_point(Point<2>{place[0], place[2]}) : format_point(place),
-                           flat ? " m as x and depth" : " m as x, y and depth",
-                           " (allowed: one trace for each place): ",
-                           m_segy ? "mark one of them dead, or stack them"
-                                  : "name the receiver once for model_waves, and run it again"));
+    throw FileError(
+        concat(name_of(shot), ": traces ", shot.traces[order[i - 1]] + 1, " and ",
+               shot.traces[order[i]] + 1, " have their receivers at the same place, ",
+               flat ? format_point(Point<2>{location[0], location[2]}) : format_point(location),
+               flat ? " m as x and depth" : " m as x, y and depth",
+               " (allowed: one trace for each place): ",
+               m_segy ? "mark one of them dead, or stack them"
+                      : "name the receiver once for model_waves, and run it again"));
   }
 }
 
@@ -416,12 +417,12 @@ void SurveyFiles::finish() {
   std::int64_t traces = 0;
   std::set<std::int64_t> numbers;
   bool named = true;
-  double least = shots.front().t0, greatest = least;
+  double min = shots.front().t0, max = min;
   for (const RawShot& shot : shots) {
     traces += static_cast<std::int64_t>(shot.traces.size());
     named = named && shot.number >= 0 && numbers.insert(shot.number).second;
-    least = std::min(least, shot.t0);
-    greatest = std::max(greatest, shot.t0);
+    min = std::min(min, shot.t0);
+    max = std::max(max, shot.t0);
   }
   const auto count = static_cast<std::int64_t>(shots.size());
   const auto files = static_cast<std::int64_t>(m_paths.size());
@@ -433,7 +434,7 @@ void SurveyFiles::finish() {
                                 : concat("'", m_source, "'")));
   if (m_options.interval > 0.0) {
     notes.push_back(concat("the interval is the one that was given, ", milliseconds(interval)));
-  } else if (m_segy && m_interval_place.rfind("the binary", 0) != 0) {
+  } else if (m_segy && m_interval_location.rfind("the binary", 0) != 0) {
     notes.push_back("the interval comes from the trace headers, the binary header says 0");
   }
   for (const auto& [code, number] : m_left_out) {
@@ -450,9 +451,9 @@ void SurveyFiles::finish() {
   if (m_segy && m_options.elevations == Elevations::depth) {
     notes.push_back("elevations are taken as depths, positive down");
   }
-  if (least != 0.0 || greatest != 0.0) {
-    notes.push_back(concat("first samples are ", milliseconds(least),
-                           least == greatest ? std::string() : " to " + milliseconds(greatest),
+  if (min != 0.0 || max != 0.0) {
+    notes.push_back(concat("first samples are ", milliseconds(min),
+                           min == max ? std::string() : " to " + milliseconds(max),
                            " after the shots (delay recording time)"));
   }
   if (!named) {

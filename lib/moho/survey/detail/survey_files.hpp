@@ -89,7 +89,7 @@ class SurveyFiles {
   bool m_no_dimension = true;
   double m_seconds = 0.0;                           // interval of summary.json, s
   std::int32_t m_microseconds = 0;                  // interval of SEG-Y headers
-  std::string m_interval_place;                     // header with the interval
+  std::string m_interval_location;                  // header with the interval
   std::string m_source;                             // summary.json
   std::map<std::int32_t, std::int64_t> m_left_out;  // omitted traces by identification
   mutable std::optional<io::SegyReader> m_reader;   // most recently read file

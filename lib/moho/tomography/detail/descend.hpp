@@ -185,10 +185,10 @@ struct DescendPair {
     const TimeField<T, Dim> field = times.field_of(pair);
     const Grid<Dim>& grid = field.grid;
     double step = grid.spacing[0];
-    std::int64_t most = 0;
+    std::int64_t max = 0;
     for (int d = 0; d < Dim; ++d) {
       step = grid.spacing[d] < step ? grid.spacing[d] : step;
-      most += 10 * grid.extents[d];
+      max += 10 * grid.extents[d];
     }
     const double near = 1.5 * step;
     step *= 0.5;
@@ -196,13 +196,13 @@ struct DescendPair {
     std::int64_t count = 1;
     put(--end, at);
     while (distance(at, field.source) > near) {
-      if (count > most) return 0;
-      Point<Dim> way{}, middle{};
-      if (!direction(field, at, way)) return 0;
-      for (int d = 0; d < Dim; ++d) middle[d] = at[d] - 0.5 * step * way[d];
+      if (count > max) return 0;
+      Point<Dim> tangent{}, middle{};
+      if (!direction(field, at, tangent)) return 0;
+      for (int d = 0; d < Dim; ++d) middle[d] = at[d] - 0.5 * step * tangent[d];
       clamp(grid, middle);
-      if (!direction(field, middle, way)) return 0;
-      for (int d = 0; d < Dim; ++d) at[d] -= step * way[d];
+      if (!direction(field, middle, tangent)) return 0;
+      for (int d = 0; d < Dim; ++d) at[d] -= step * tangent[d];
       clamp(grid, at);
       ++count;
       put(--end, at);
@@ -231,7 +231,7 @@ struct DescendPair {
   }
   // The unit vector of dH/dp. Returns false where the time has no gradient.
   KOKKOS_INLINE_FUNCTION bool direction(const TimeField<T, Dim>& field, const Point<Dim>& at,
-                                        Point<Dim>& way) const {
+                                        Point<Dim>& tangent) const {
     using std::sqrt;
     const Grid<Dim>& grid = field.grid;
     Point<Dim> p{};
@@ -252,7 +252,7 @@ struct DescendPair {
       for (int d = 0; d < Dim; ++d) norm += p[d] * p[d];
       norm = sqrt(norm);
       if (!(norm > 0.0 && norm < 1e300)) return false;
-      for (int d = 0; d < Dim; ++d) way[d] = p[d] / norm;
+      for (int d = 0; d < Dim; ++d) tangent[d] = p[d] / norm;
       return true;
     }
     const double v = m.value(m.velocity, at), e = m.value(m.epsilon, at),
@@ -260,12 +260,13 @@ struct DescendPair {
     const double square = v * v, along = p[Dim - 1] * p[Dim - 1];
     const double mixed = 2.0 * (e - delta) * square * square;
     double norm = 0.0;
-    for (int d = 0; d + 1 < Dim; ++d) way[d] = p[d] * (square * (1.0 + 2.0 * e) - mixed * along);
-    way[Dim - 1] = p[Dim - 1] * (square - mixed * across);
-    for (int d = 0; d < Dim; ++d) norm += way[d] * way[d];
+    for (int d = 0; d + 1 < Dim; ++d)
+      tangent[d] = p[d] * (square * (1.0 + 2.0 * e) - mixed * along);
+    tangent[Dim - 1] = p[Dim - 1] * (square - mixed * across);
+    for (int d = 0; d < Dim; ++d) norm += tangent[d] * tangent[d];
     norm = sqrt(norm);
     if (!(norm > 0.0 && norm < 1e300)) return false;
-    for (int d = 0; d < Dim; ++d) way[d] /= norm;
+    for (int d = 0; d < Dim; ++d) tangent[d] /= norm;
     return true;
   }
 };

@@ -29,10 +29,10 @@ std::array<std::vector<double>, 2> Inversion<T, Dim, Memory>::ranges() const {
 template <class T, int Dim, class Memory>
 bool Inversion<T, Dim, Memory>::keep_bounds(std::vector<double>& change) const {
   if (!bounded()) return false;
-  const auto [least, most] = ranges();
+  const auto [min, max] = ranges();
   bool moved = false;
   for (std::size_t i = 0; i < change.size(); ++i) {
-    const double inside = std::clamp(change[i], least[i], most[i]);
+    const double inside = std::clamp(change[i], min[i], max[i]);
     moved = moved || inside != change[i];
     change[i] = inside;
   }
@@ -42,11 +42,11 @@ bool Inversion<T, Dim, Memory>::keep_bounds(std::vector<double>& change) const {
 // Counts the unknowns of the ground at a bound.
 template <class T, int Dim, class Memory>
 std::int64_t Inversion<T, Dim, Memory>::count_held(const std::vector<double>& change) const {
-  const auto [least, most] = ranges();
+  const auto [min, max] = ranges();
   std::int64_t held = 0;
   for (std::size_t i = 0; i < change.size(); ++i) {
     const bool ground = m_options.coarsening > 1 || m_mask[i] != 0;
-    held += ground && (change[i] <= least[i] + 1e-9 || change[i] >= most[i] - 1e-9) ? 1 : 0;
+    held += ground && (change[i] <= min[i] + 1e-9 || change[i] >= max[i] - 1e-9) ? 1 : 0;
   }
   return held;
 }
@@ -107,15 +107,15 @@ typename Inversion<T, Dim, Memory>::BoundedStep Inversion<T, Dim, Memory>::step_
   problem.gradient = download(exec, result);
   m_prior.apply(exec, whites);
   const std::vector<double> present = download(exec, whites);
-  auto [least, most] = ranges();
-  for (std::size_t i = 0; i < least.size(); ++i) {
-    least[i] = std::min(least[i] - present[i], 0.0);
-    most[i] = std::max(most[i] - present[i], 0.0);
+  auto [min, max] = ranges();
+  for (std::size_t i = 0; i < min.size(); ++i) {
+    min[i] = std::min(min[i] - present[i], 0.0);
+    max[i] = std::max(max[i] - present[i], 0.0);
   }
-  least.resize(x.size(), -std::numeric_limits<double>::infinity());
-  most.resize(x.size(), std::numeric_limits<double>::infinity());
-  problem.lower = std::move(least);
-  problem.upper = std::move(most);
+  min.resize(x.size(), -std::numeric_limits<double>::infinity());
+  max.resize(x.size(), std::numeric_limits<double>::infinity());
+  problem.lower = std::move(min);
+  problem.upper = std::move(max);
   std::vector<double> start(guess);
   for (std::size_t i = 0; i < x.size(); ++i) start[i] -= x[i];
   put(start);

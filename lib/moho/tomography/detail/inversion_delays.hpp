@@ -23,11 +23,11 @@ inline std::array<std::vector<double>*, 4> lists_of(Delays& delays) {
 }
 
 /// Adds the derivative by a delay to the last row.
-inline void add_delay(std::size_t place, double value, const std::vector<double>& scales,
+inline void add_delay(std::size_t index, double value, const std::vector<double>& scales,
                       SparseRows& result) {
-  if (value == 0.0 || scales[place] == 0.0) return;
-  result.column.push_back(static_cast<int>(place));
-  result.value.push_back(value * scales[place]);
+  if (value == 0.0 || scales[index] == 0.0) return;
+  result.column.push_back(static_cast<int>(index));
+  result.value.push_back(value * scales[index]);
 }
 
 }  // namespace detail
@@ -145,17 +145,17 @@ SparseRows Inversion<T, Dim, Memory>::delay_rows() const {
   for (std::size_t r = 0; r < m_fits.size(); ++r) {
     const Pick& pick = m_picks.picks[r];
     const auto source = static_cast<std::size_t>(pick.source);
-    std::size_t place = 0;
+    std::size_t index = 0;
     if (!delays.source.empty()) detail::add_delay(source, 1.0, scales, result);
-    place += delays.source.size();
+    index += delays.source.size();
     if (!delays.receiver.empty()) {
-      detail::add_delay(place + static_cast<std::size_t>(pick.receiver), 1.0, scales, result);
+      detail::add_delay(index + static_cast<std::size_t>(pick.receiver), 1.0, scales, result);
     }
-    place += delays.receiver.size();
-    if (!delays.origin.empty()) detail::add_delay(place + source, 1.0, scales, result);
-    place += delays.origin.size();
+    index += delays.receiver.size();
+    if (!delays.origin.empty()) detail::add_delay(index + source, 1.0, scales, result);
+    index += delays.origin.size();
     for (std::size_t d = 0; d < Dim && !delays.moves.empty(); ++d) {
-      detail::add_delay(place + source * Dim + d, m_now.departures[r * Dim + d], scales, result);
+      detail::add_delay(index + source * Dim + d, m_now.departures[r * Dim + d], scales, result);
     }
     result.first.push_back(static_cast<std::int64_t>(result.column.size()));
   }

@@ -201,11 +201,11 @@ optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise_for_gcv(
   int steps = m_options.krylov;
   auto krylov = bidiagonalise(exec, {.steps = steps});
   const auto columns = m_matrix.columns() + m_delay_matrix.columns();
-  const int most = most_steps(steps, m_options.rule, m_matrix.rows(), columns);
-  while (steps < most && krylov.matrix.steps() == static_cast<std::size_t>(steps)) {
+  const int max = max_steps(steps, m_options.rule, m_matrix.rows(), columns);
+  while (steps < max && krylov.matrix.steps() == static_cast<std::size_t>(steps)) {
     const double lambda = choose_damping(krylov.matrix, request);
     if (3.0 * krylov.matrix.degrees_of_freedom(lambda) < steps) break;
-    steps = std::min(2 * steps, most);
+    steps = std::min(2 * steps, max);
     krylov = {};
     krylov = bidiagonalise(exec, {.steps = steps});
   }
@@ -267,7 +267,7 @@ optimize::Krylov<Memory> Inversion<T, Dim, Memory>::bidiagonalise_change(
 template <class T, int Dim, class Memory>
 double Inversion<T, Dim, Memory>::try_model(const Instance<Memory>& exec,
                                             const std::vector<double>& at, double lambda,
-                                            double now, double least, bool keep_rays,
+                                            double now, double min, bool keep_rays,
                                             IterationReport& report) {
   Trial trial;
   split(at, trial.white, trial.delays);
@@ -280,7 +280,7 @@ double Inversion<T, Dim, Memory>::try_model(const Instance<Memory>& exec,
   const double objective =
       misfit(trial.prediction, trial.delays) +
       lambda * lambda * detail::square_of(unknowns_of(trial.white, trial.delays));
-  if (!(now - objective > least)) return now - objective;
+  if (!(now - objective > min)) return now - objective;
   if (goes_back(trial.prediction, trial.delays)) return 0.0;
   report.held = trial.held;
   m_state.white = std::move(trial.white);
@@ -352,24 +352,24 @@ void Inversion<T, Dim, Memory>::decide(const IterationReport& report, double bef
                                        double predicted, bool at_least) {
   const bool better = report.rho >= 0.1 || report.chi2 < 0.99 * m_state.reports.back().chi2;
   m_state.failures = report.step > 0.0 && better ? 0 : m_state.failures + 1;
-  m_state.least_damping = report.step == 0.0 ? 2.0 * report.lambda
-                          : report.rho < 0.5 ? 0.6 * report.lambda
-                                             : 0.0;
+  m_state.min_damping = report.step == 0.0 ? 2.0 * report.lambda
+                        : report.rho < 0.5 ? 0.6 * report.lambda
+                                           : 0.0;
   const bool by_target = m_options.rule == DampingRule::target;
   // robust weights have settled where hardly a pick is rejected or taken back
   const std::int64_t changed = std::abs(report.rejected - m_state.reports.back().rejected);
   const bool settled = changed <= static_cast<std::int64_t>(m_fits.size() / 500) &&
                        (m_options.robust != Robust::biweight || m_state.redescending);
   if (by_target && settled && std::abs(report.chi2 - m_options.target) <= m_options.tolerance) {
-    m_state.stop = Stop::target;
+    m_state.stop = StopReason::target;
   } else if (at_least && by_target && report.chi2 > 0.98 * before / data_weight()) {
-    m_state.stop = Stop::floor;
+    m_state.stop = StopReason::floor;
   } else if (m_state.failures >= 2) {
-    m_state.stop = Stop::failed;
+    m_state.stop = StopReason::failed;
   } else if (report.step > 0.0 && predicted < 0.02 * before) {
-    m_state.stop = Stop::stalled;
+    m_state.stop = StopReason::stalled;
   } else if (report.iteration >= m_options.iterations) {
-    m_state.stop = Stop::iterations;
+    m_state.stop = StopReason::iterations;
   }
 }
 
@@ -381,7 +381,7 @@ IterationReport Inversion<T, Dim, Memory>::evaluate_start(const Instance<Memory>
   fit();
   report.traces = 1;
   report_state(report);
-  if (m_options.iterations == 0) m_state.stop = Stop::iterations;
+  if (m_options.iterations == 0) m_state.stop = StopReason::iterations;
   report.seconds = watch.seconds();
   m_state.reports.push_back(report);
   return report;
@@ -396,7 +396,7 @@ IterationReport Inversion<T, Dim, Memory>::iterate(const Instance<Memory>& exec)
   const double data = data_weight(), chi2_before = chi2();
   const double floor = 1.0 / m_options.prior.deviation_max;
   DampingRequest request{m_options.rule, m_options.lambda, data,
-                         chi2_before,    m_options.target, std::max(floor, m_state.least_damping)};
+                         chi2_before,    m_options.target, std::max(floor, m_state.min_damping)};
   if (m_options.robust == Robust::biweight && !m_state.redescending) {
     // bad picks keep chi^2 away from its goal, whatever the damping
     request.lowest = std::max(request.lowest, 0.3 * m_state.reports.back().lambda);
@@ -526,9 +526,10 @@ void Inversion<T, Dim, Memory>::restore(const Instance<Memory>& exec, InversionS
   m_state = std::move(state);
   const int last = m_state.reports.empty() ? 0 : m_state.reports.back().iteration;
   // the limit of iterations may differ from that of the run that wrote the state
-  if (m_state.stop == Stop::iterations && last < m_options.iterations) m_state.stop = Stop::none;
-  if (m_state.stop == Stop::none && last > 0 && last >= m_options.iterations) {
-    m_state.stop = Stop::iterations;
+  if (m_state.stop == StopReason::iterations && last < m_options.iterations)
+    m_state.stop = StopReason::none;
+  if (m_state.stop == StopReason::none && last > 0 && last >= m_options.iterations) {
+    m_state.stop = StopReason::iterations;
   }
   Trial trial;
   trial.white = m_state.white;

@@ -25,11 +25,11 @@ struct Pairs {
 
 /// Copies pairs to the memory of an instance.
 template <int Dim, class Memory>
-Pairs<Dim, Memory> make_pairs(const Instance<Memory>& exec, const std::vector<std::int64_t>& place,
+Pairs<Dim, Memory> make_pairs(const Instance<Memory>& exec, const std::vector<std::int64_t>& index,
                               const Points<Dim>& sources, const Points<Dim>& receivers) {
   Pairs<Dim, Memory> pairs;
-  pairs.count = static_cast<std::int64_t>(place.size());
-  pairs.source = upload(exec, place, "moho::tomography::source_of_pair");
+  pairs.count = static_cast<std::int64_t>(index.size());
+  pairs.source = upload(exec, index, "moho::tomography::source_of_pair");
   pairs.sources = rays::detail::upload_points<Dim>(exec, sources);
   pairs.receivers = rays::detail::upload_points<Dim>(exec, receivers);
   return pairs;

@@ -165,21 +165,21 @@ class RowBuilder {
       m_values[k] += value;
       return;
     }
-    int place = m_count;
+    int index = m_count;
     if (m_count < room) {
       ++m_count;
     } else {
-      place = m_oldest;
-      write(place);
+      index = m_oldest;
+      write(index);
       m_oldest = (m_oldest + 1) % room;
     }
-    m_columns[place] = column;
-    m_values[place] = value;
+    m_columns[index] = column;
+    m_values[index] = value;
   }
-  KOKKOS_INLINE_FUNCTION void write(int place) {
+  KOKKOS_INLINE_FUNCTION void write(int index) {
     if (m_column != nullptr) {
-      m_column[m_written] = m_columns[place];
-      m_value[m_written] = m_scale * m_values[place];
+      m_column[m_written] = m_columns[index];
+      m_value[m_written] = m_scale * m_values[index];
     }
     ++m_written;
   }

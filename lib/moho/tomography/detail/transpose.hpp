@@ -18,7 +18,7 @@ struct TransposeData {
   const std::int64_t* first;
   const int* column;
   const double* value;
-  int* place;               ///< blocks x columns: counts, then places behind first of the column
+  int* index;               ///< blocks x columns: counts, then places behind first of the column
   std::int64_t* first_out;  ///< columns + 1
   int* row_out;             ///< on devices at first entries of a block, until they are sorted
   double* value_out;
@@ -33,7 +33,7 @@ struct TransposeData {
 struct CountBlock {
   TransposeData data;
   void operator()(const std::int64_t block) const {
-    int* const count = data.place + block * data.columns;
+    int* const count = data.index + block * data.columns;
     for (auto k = data.first[data.begin(block)]; k < data.first[data.end(block)]; ++k) {
       ++count[data.column[k]];
     }
@@ -44,11 +44,11 @@ struct CountBlock {
 struct MoveBlock {
   TransposeData data;
   void operator()(const std::int64_t block) const {
-    int* const place = data.place + block * data.columns;
+    int* const index = data.index + block * data.columns;
     for (std::int64_t row = data.begin(block); row < data.end(block); ++row) {
       for (std::int64_t k = data.first[row]; k < data.first[row + 1]; ++k) {
         const int column = data.column[k];
-        const std::int64_t at = data.first_out[column] + place[column]++;
+        const std::int64_t at = data.first_out[column] + index[column]++;
         data.row_out[at] = static_cast<int>(row);
         data.value_out[at] = data.value[k];
       }
@@ -60,7 +60,7 @@ struct MoveBlock {
 struct CountRow {
   TransposeData data;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
-    int* const count = data.place + row / data.size * data.columns;
+    int* const count = data.index + row / data.size * data.columns;
     for (std::int64_t k = data.first[row]; k < data.first[row + 1]; ++k) {
       Kokkos::atomic_fetch_add(&count[data.column[k]], 1);
     }
@@ -72,10 +72,10 @@ struct ListRow {
   TransposeData data;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
     const std::int64_t block = row / data.size, first = data.first[data.begin(block)];
-    int* const place = data.place + block * data.columns;
+    int* const index = data.index + block * data.columns;
     for (std::int64_t k = data.first[row]; k < data.first[row + 1]; ++k) {
       const int column = data.column[k];
-      const std::int64_t at = data.first_out[column] + Kokkos::atomic_fetch_add(&place[column], 1);
+      const std::int64_t at = data.first_out[column] + Kokkos::atomic_fetch_add(&index[column], 1);
       data.row_out[at] = static_cast<int>(k - first);
     }
   }
@@ -118,8 +118,8 @@ struct SortPart {
   TransposeData data;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t block = i / data.columns, column = i % data.columns;
-    const int from = block == 0 ? 0 : data.place[i - data.columns];
-    const int count = data.place[i] - from;
+    const int from = block == 0 ? 0 : data.index[i - data.columns];
+    const int count = data.index[i] - from;
     if (count == 0) return;
     const std::int64_t start = data.first_out[column] + from;
     int* const list = data.row_out + start;
@@ -148,9 +148,9 @@ struct SumColumns {
     if (column == data.columns) return;
     int before = 0;
     for (std::int64_t block = 0; block < data.blocks; ++block) {
-      int& place = data.place[block * data.columns + column];
-      const int count = place;
-      if (final) place = before;
+      int& index = data.index[block * data.columns + column];
+      const int count = index;
+      if (final) index = before;
       before += count;
     }
     sum += before;

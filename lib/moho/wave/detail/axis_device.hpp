@@ -140,13 +140,14 @@ struct DeviceAxis {
     T value[2 * radius + 1][width], flow[2][2 * radius + 1][width];
     MOHO_UNROLL
     for (int k = 0; k < 2 * radius; ++k) {
-      const std::int64_t there = at + (k - radius) * s.stride_x;
-      const Vector p = load_lanes<width>(s.now[0] + there), n = load_lanes<width>(s.nx + there);
+      const std::int64_t neighbour = at + (k - radius) * s.stride_x;
+      const Vector p = load_lanes<width>(s.now[0] + neighbour),
+                   n = load_lanes<width>(s.nx + neighbour);
       MOHO_UNROLL
       for (int i = 0; i < width; ++i) value[k][i] = p.v[i];
       MOHO_UNROLL
       for (int f = 0; f < 2; ++f) {
-        const Vector g = load_lanes<width>(s.axis_derivative[f] + there);
+        const Vector g = load_lanes<width>(s.axis_derivative[f] + neighbour);
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) flow[f][k][i] = rounded_product<T>(n.v[i], g.v[i]);
       }

@@ -355,14 +355,14 @@ using AxisTileWork = void (*)(const StepArguments<T>&, const AxisFaces&, const H
 
 /// \brief Steps a tile in one pass, with memory of the thread.
 ///
-/// The tile is cut along z, into pieces of at most `most_nodes`, and along y, so that its rings and
+/// The tile is cut along z, into pieces of at most `max_nodes`, and along y, so that its rings and
 /// the planes of both fields take at most `cache` bytes and stay in the second-level cache.
 template <class T, int radius>
 void axis_ring_host(const StepArguments<T>& s, const AxisFaces& faces, const HostTile& tile) {
   static thread_local std::vector<T> memory;
-  constexpr std::int64_t lanes = simd::lanes<T>, most_nodes = 256, cache = 1088 * 1024;
+  constexpr std::int64_t lanes = simd::lanes<T>, max_nodes = 256, cache = 1088 * 1024;
   const std::int64_t nodes = tile.upper[2] - tile.lower[2], rows = tile.upper[1] - tile.lower[1];
-  const std::int64_t pieces = (nodes + most_nodes - 1) / most_nodes;
+  const std::int64_t pieces = (nodes + max_nodes - 1) / max_nodes;
   const std::int64_t length = ((nodes + pieces - 1) / pieces + lanes - 1) / lanes * lanes;
   const std::int64_t planes = 2 * radius + 1;
   const auto bytes = static_cast<std::int64_t>(sizeof(T));

@@ -131,13 +131,13 @@ struct AxisRingWork {
     // cost of a march in addition, in planes: 2 radius planes of halo, and its start
     constexpr int before = 2 * radius + 4;
     int parts = 1;
-    std::int64_t least = INT64_MAX;
+    std::int64_t min = INT64_MAX;
     for (int p = 1; p <= planes; ++p) {
       const int length = (planes + p - 1) / p, count = (planes + length - 1) / length;
       const std::int64_t rounds =
           (static_cast<std::int64_t>(rest) * count + multiprocessors - 1) / multiprocessors;
-      if (rounds * (length + before) < least) {
-        least = rounds * (length + before);
+      if (rounds * (length + before) < min) {
+        min = rounds * (length + before);
         share = length;
         parts = count;
       }
@@ -167,9 +167,9 @@ bool has_axis_ring(const Instance<Memory>& exec, int order) {
         AxisRingShape<1, AxisRingTraits>::bytes, AxisRingShape<2, AxisRingTraits>::bytes,
         AxisRingShape<3, AxisRingTraits>::bytes, AxisRingShape<4, AxisRingTraits>::bytes};
     if (order > largest_ring_order) return false;
-    const int most = device_attribute(exec.space(), cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    const int max = device_attribute(exec.space(), cudaDevAttrMaxSharedMemoryPerBlockOptin);
     const int major = device_attribute(exec.space(), cudaDevAttrComputeCapabilityMajor);
-    return major >= 8 && bytes[order / 2 - 1] <= most;
+    return major >= 8 && bytes[order / 2 - 1] <= max;
   }
 #endif
   (void)exec, (void)order;

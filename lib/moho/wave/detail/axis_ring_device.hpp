@@ -285,10 +285,10 @@ struct AxisRing {
     float sums[2][2 * radius][width];
     MOHO_UNROLL
     for (int k = 0; k < 2 * radius; ++k) {
-      const int there = plane_at(x0 - 2 * radius + k);
+      const int plane_slot = plane_at(x0 - 2 * radius + k);
       MOHO_UNROLL
       for (int f = 0; f < 2; ++f) {
-        const float* const from = (f == 0 ? s.now[0] : s.now[1]) + there;
+        const float* const from = (f == 0 ? s.now[0] : s.now[1]) + plane_slot;
         const Pair v = load_lanes<width>(from + in_plane);
         halo_queue[f][k] = from[halo_in_plane];
         MOHO_UNROLL

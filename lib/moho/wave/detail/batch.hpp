@@ -80,8 +80,8 @@ namespace detail {
 
 /// Returns the elements between the arrays of consecutive wavefields; empty if not constant.
 template <class T, int Dim, class Memory>
-std::optional<std::int64_t> elements_apart(std::span<const Wavefield<T, Dim, Memory>> wavefields) {
-  std::optional<std::int64_t> apart;
+std::optional<std::int64_t> batch_stride_of(std::span<const Wavefield<T, Dim, Memory>> wavefields) {
+  std::optional<std::int64_t> batch_stride;
   bool equal = true;
   const auto compare = [&](const Storage<T, Memory>& a, const Storage<T, Memory>& b) {
     if (a.data() == nullptr || b.data() == nullptr) {
@@ -91,9 +91,9 @@ std::optional<std::int64_t> elements_apart(std::span<const Wavefield<T, Dim, Mem
     const auto bytes = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(b.data()) -
                                                  reinterpret_cast<std::intptr_t>(a.data()));
     constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-    if (!apart) apart = bytes / size;
+    if (!batch_stride) batch_stride = bytes / size;
     // vectors of 16 bytes stay aligned
-    equal = equal && bytes == *apart * size && bytes % 16 == 0;
+    equal = equal && bytes == *batch_stride * size && bytes % 16 == 0;
   };
   for (std::size_t n = 1; n < wavefields.size() && equal; ++n) {
     const auto &a = wavefields[n - 1], &b = wavefields[n];
@@ -109,7 +109,7 @@ std::optional<std::int64_t> elements_apart(std::span<const Wavefield<T, Dim, Mem
       compare(a.layers[k].zeta, b.layers[k].zeta);
     }
   }
-  return equal ? apart : std::nullopt;
+  return equal ? batch_stride : std::nullopt;
 }
 
 /// Returns the batch for a step in one launch; empty if that is not possible.
@@ -122,9 +122,9 @@ std::optional<Several> in_one_launch(const Scheme<T, Dim, Memory>& scheme,
     if (Dim != 2) return std::nullopt;
     if (!scheme.layers().empty() && !scheme.layers_in_one_launch()) return std::nullopt;
   }
-  const auto apart = elements_apart<T, Dim, Memory>(wavefields);
-  if (!apart) return std::nullopt;
-  return Several{static_cast<int>(wavefields.size()), *apart};
+  const auto batch_stride = batch_stride_of<T, Dim, Memory>(wavefields);
+  if (!batch_stride) return std::nullopt;
+  return Several{static_cast<int>(wavefields.size()), *batch_stride};
 }
 
 /// Functor of a reduction to the amplitudes of several wavefields.
@@ -132,10 +132,10 @@ template <class T, int Dim>
 struct AmplitudeOfAll {
   using value_type = AmplitudeSum;
   AmplitudeOf<T, Dim> first;
-  std::int64_t nodes, apart;  ///< nodes of a wavefield; elements to the next one
+  std::int64_t nodes, batch_stride;  ///< nodes of a wavefield; elements to the next one
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, AmplitudeSum& sum) const {
     AmplitudeOf<T, Dim> own = first;
-    own.field += i / nodes * apart;
+    own.field += i / nodes * batch_stride;
     own(i % nodes, sum);
   }
   KOKKOS_INLINE_FUNCTION void init(AmplitudeSum& sum) const { first.init(sum); }
@@ -150,11 +150,11 @@ void check_together(const Instance<Memory>& exec, const Propagator<T, Dim, Memor
                     std::span<const Wavefield<T, Dim, Memory>> wavefields, std::int64_t step) {
   const Box<Dim> box = whole_box(propagator.grid());
   const Wavefield<T, Dim, Memory>& first = wavefields.front();
-  if (const auto apart = elements_apart<T, Dim, Memory>(wavefields)) {
+  if (const auto batch_stride = batch_stride_of<T, Dim, Memory>(wavefields)) {
     bool finite = true;
     for (int f = 0; f < first.fields && finite; ++f) {
       const AmplitudeOfAll<T, Dim> body{
-          {first.now[f].data(), first.layout, box}, box.size(), *apart};
+          {first.now[f].data(), first.layout, box}, box.size(), *batch_stride};
       const auto shots = static_cast<std::int64_t>(wavefields.size());
       finite = reduce("moho::wave::amplitude", exec, shots * box.size(), body).bad == INT64_MAX;
     }
@@ -276,11 +276,11 @@ class ShotsExchange {
                 const InjectionFactors<T, Memory>& factors)
       : m_count(static_cast<std::int64_t>(shots.size())),
         m_present(wavefields.front().now[0].data()) {
-    for (int way = 0; way < 2; ++way) {
+    for (int pass = 0; pass < 2; ++pass) {
       std::vector<ShotExchange<T, Dim>> all;
       for (std::size_t n = 0; n < shots.size(); ++n) {
         Wavefield<T, Dim, Memory> wavefield = wavefields[n];
-        if (way == 1) wavefield.advance();
+        if (pass == 1) wavefield.advance();
         const auto& [sources, receivers] = shots[n];
         ShotExchange<T, Dim> one{};
         one.inject.fields = wavefield.fields;
@@ -303,7 +303,7 @@ class ShotsExchange {
         m_receivers = std::max(m_receivers, one.receivers);
         all.push_back(one);
       }
-      m_shots[way] = upload(exec, all, "moho::wave::shots_exchange");
+      m_shots[pass] = upload(exec, all, "moho::wave::shots_exchange");
     }
   }
 

@@ -26,7 +26,7 @@ namespace moho::wave {
 /// \param shots total number of shots
 template <class Memory>
 int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes, std::int64_t shots) {
-  constexpr std::int64_t most = 4, enough = std::int64_t{1} << 21;
+  constexpr std::int64_t max = 4, enough = std::int64_t{1} << 21;
   if constexpr (is_host_memory<Memory>) {
 #ifdef KOKKOS_ENABLE_SERIAL
     constexpr std::int64_t small = std::int64_t{1} << 20;
@@ -42,7 +42,7 @@ int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes, std::int64_t
   } else {
     const std::int64_t wanted = (enough + nodes - 1) / std::max<std::int64_t>(nodes, 1);
     return static_cast<int>(
-        std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, most));
+        std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, max));
   }
 }
 
@@ -84,11 +84,11 @@ int shots_together(int concurrent_shots, bool one_launch) {
 /// Together they have about twelve million nodes.
 /// \param nodes of the grid of a shot, with its layers
 /// \param shots total number of shots
-/// \param most largest number: 16 for modelling; gradients are faster in batches of more shots
-inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots, std::int64_t most = 16) {
+/// \param max largest number: 16 for modelling; gradients are faster in batches of more shots
+inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots, std::int64_t max = 16) {
   constexpr std::int64_t enough = 12 * (std::int64_t{1} << 20);
   const std::int64_t wanted = (enough + nodes - 1) / std::max<std::int64_t>(nodes, 1);
-  return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, most));
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, max));
 }
 
 /// \brief Returns the largest number of results that wait for delivery in model_shots().

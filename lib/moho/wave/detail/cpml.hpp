@@ -152,7 +152,7 @@ struct LayerPair {
   /// Returns true if the interior has `nodes` nodes more than `radius` reaches.
   ///
   /// The interior lies between both layers, or between the only one and the other end of the grid.
-  bool apart(int radius, int nodes) const {
+  bool separated(int radius, int nodes) const {
     if (lower_end == 0 && upper_begin == extent) return true;
     return upper_begin - lower_end >= 2 * radius + nodes;
   }
@@ -182,7 +182,7 @@ struct AllLayers {
     for (LayerPair<T>(&of_field)[3] : one.pairs) {
       for (LayerPair<T>& pair : of_field) {
         for (LayerAccess<T>& side : pair.sides) {
-          if (side.zeta != nullptr) side.shift(n * s.apart);
+          if (side.zeta != nullptr) side.shift(n * s.batch_stride);
         }
       }
     }

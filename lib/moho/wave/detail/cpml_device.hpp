@@ -80,7 +80,7 @@ struct DeviceLayerMarch
   /// Vectors that `reach` covers along z.
   static constexpr int around = (reach + width - 1) / width;
   static constexpr int ring = 2 * reach;  ///< planes of psi across x
-  static constexpr int most_lanes = 32, least_lanes = Dim == 3 ? 6 : 4;
+  static constexpr int max_lanes = 32, min_lanes = Dim == 3 ? 6 : 4;
   /// Field that layers across z correct.
   static constexpr int down_field = layer_field(stencil, 2);
 
@@ -102,12 +102,12 @@ struct DeviceLayerMarch
   ///
   /// Across one axis these are two alternating planes, across both axes one plane each.
   std::size_t scratch_bytes() const {
-    int most = 0;
+    int max = 0;
     for (int k = 0; k < count; ++k) {
       const int y = plane_y(pieces[k]), z = plane_z(pieces[k]);
-      most = std::max(most, y > 0 && z > 0 ? y + z : 2 * (y + z));
+      max = std::max(max, y > 0 && z > 0 ? y + z : 2 * (y + z));
     }
-    return sizeof(Vector) * static_cast<std::size_t>(most);
+    return sizeof(Vector) * static_cast<std::size_t>(max);
   }
 
   /// Cuts the box of the arguments into pieces. Returns the teams of a wavefield.
@@ -115,8 +115,8 @@ struct DeviceLayerMarch
     constexpr PieceShape shape{Dim,          static_cast<int>(sizeof(T)),
                                March::width, width,
                                threads,      reach,
-                               around,       most_lanes,
-                               least_lanes};
+                               around,       max_lanes,
+                               min_lanes};
     return cut_pieces<T>(shape, cut, march.s, layers, pieces, count);
   }
 
@@ -495,7 +495,7 @@ struct DeviceLayerMarch
       own.s = march.s.of_shot(shot);
       Rim own_rims = rims;
       own_rims.s = rims.s.of_shot(shot);
-      work_of(team, number, own, own_rims, shot * march.s.apart);
+      work_of(team, number, own, own_rims, shot * march.s.batch_stride);
     } else {
       work_of(team, team.league(), march, rims, 0);
     }

@@ -97,10 +97,10 @@ struct DeviceLayer {
         }
         (axis == 2 ? down[f] : across[f]) = slope;
       }
-      std::int64_t place[3] = {corner[0], corner[1], corner[2]};
-      place[axis] = node;
-      place[inner] += line;
-      const T w = s.taper[0][place[0]] * s.taper[1][place[1]] * s.taper[2][place[2]];
+      std::int64_t position[3] = {corner[0], corner[1], corner[2]};
+      position[axis] = node;
+      position[inner] += line;
+      const T w = s.taper[0][position[0]] * s.taper[1][position[1]] * s.taper[2][position[2]];
       correct_node<stencil, T>(s, at, w, across, down);
     }
   }

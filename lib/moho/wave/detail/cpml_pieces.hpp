@@ -44,13 +44,13 @@ struct LayerCut {
 
 /// Properties of a kernel that determine its pieces.
 struct PieceShape {
-  int dims;                     ///< axes of the grid
-  int scalar;                   ///< bytes of a value
-  int march_width, width;       ///< nodes of a thread outside and within the reach of layers
-  int threads;                  ///< threads of a team
-  int reach;                    ///< radius of first derivatives, nodes
-  int around;                   ///< vectors that `reach` covers along z
-  int most_lanes, least_lanes;  ///< threads of a tile along z
+  int dims;                  ///< axes of the grid
+  int scalar;                ///< bytes of a value
+  int march_width, width;    ///< nodes of a thread outside and within the reach of layers
+  int threads;               ///< threads of a team
+  int reach;                 ///< radius of first derivatives, nodes
+  int around;                ///< vectors that `reach` covers along z
+  int max_lanes, min_lanes;  ///< threads of a tile along z
 };
 
 /// Sets the tiles of a piece. Returns their number.
@@ -61,32 +61,32 @@ inline std::int64_t place_piece(const PieceShape& shape, const LayerCut& cut, in
   piece.first_z = piece.lower[2] / nodes * nodes;
   const int vectors = ceiling(piece.upper[2] - piece.first_z, nodes);
   const bool rim = (piece.axes & 6) != 0;
-  piece.lanes = shape.most_lanes;
+  piece.lanes = shape.max_lanes;
   if (shape.dims == 3)
     piece.lanes = (rim ? cut.rim_lanes * 16 : cut.lanes * 16) / (nodes * shape.scalar);
   if (shape.dims == 2 || (piece.axes & 4) != 0) {
     // a tile as wide as the piece, if possible
-    const int tiles = ceiling(vectors, shape.most_lanes);
+    const int tiles = ceiling(vectors, shape.max_lanes);
     piece.lanes = ceiling(vectors, tiles);
   }
   // threads of the tile also compute the surrounding nodes: `around` lanes along z and `reach` rows
   // along y
   if (piece.axes != 0) {
-    const int most = (piece.axes & 2) != 0 ? shape.threads / (2 * shape.reach) : shape.most_lanes;
-    piece.lanes = std::clamp(piece.lanes, std::max(shape.least_lanes, 2 * shape.around),
-                             std::min(most, shape.most_lanes));
+    const int max = (piece.axes & 2) != 0 ? shape.threads / (2 * shape.reach) : shape.max_lanes;
+    piece.lanes = std::clamp(piece.lanes, std::max(shape.min_lanes, 2 * shape.around),
+                             std::min(max, shape.max_lanes));
   }
   piece.rows = shape.threads / piece.lanes;
   piece.tiles_z = ceiling(vectors, piece.lanes);
   piece.tiles_y = shape.dims == 3 ? ceiling(piece.upper[1] - piece.lower[1], piece.rows) : 1;
   const int planes = piece.upper[0] - piece.lower[0];
-  int most = piece.axes == 0 ? cut.planes : cut.rim_planes;
+  int max = piece.axes == 0 ? cut.planes : cut.rim_planes;
   if (shape.dims == 2 && shots == 1)
-    most = piece.axes == 0 ? cut.section_planes : cut.section_rim_planes;
+    max = piece.axes == 0 ? cut.section_planes : cut.section_rim_planes;
   if (shape.dims == 2 && shots > 1) {
-    most = piece.axes == 0 ? cut.section_planes_of_several : cut.section_rim_planes_of_several;
+    max = piece.axes == 0 ? cut.section_planes_of_several : cut.section_rim_planes_of_several;
   }
-  piece.planes = ceiling(planes, ceiling(planes, most));
+  piece.planes = ceiling(planes, ceiling(planes, max));
   const int marches = ceiling(planes, piece.planes);
   return static_cast<std::int64_t>(piece.tiles_z) * piece.tiles_y *
          (shape.dims == 3 ? marches : ceiling(marches, piece.rows));
@@ -107,9 +107,9 @@ std::int64_t cut_pieces(const PieceShape& shape, const LayerCut& cut, const Step
     const LayerPair<T>& l = layers[d];
     const bool below = l.lower_end > 0, above = l.upper_begin < l.extent;
     const int wide = d == 2 ? cut.unit_z * 4 / shape.scalar : cut.unit_y;
-    const int least = d == 2 ? shape.march_width : 1;  // at least that of rims
+    const int min = d == 2 ? shape.march_width : 1;  // at least that of rims
     int low = 0, high = l.extent;
-    for (const int unit : {d == 0 ? 1 : wide, least}) {
+    for (const int unit : {d == 0 ? 1 : wide, min}) {
       if (below) low = (l.lower_end + shape.reach + unit - 1) / unit * unit;
       if (above) {
         high = l.upper_begin - shape.reach;

@@ -22,7 +22,7 @@ namespace moho::wave::detail {
 /// Division of a box into tiles on hosts.
 struct HostTiles {
   static constexpr std::int64_t cache = 768 * 1024;  ///< cache size in bytes for a tile's planes
-  static constexpr std::int64_t most_rows = 32;      ///< rows along y
+  static constexpr std::int64_t max_rows = 32;       ///< rows along y
   static constexpr std::int64_t rows_ahead = 3;      ///< prefetched rows
 };
 
@@ -404,7 +404,7 @@ std::int64_t cut_for_host(const Instance<Kokkos::HostSpace>& exec, Stencil stenc
       (2 * radius + 1) * fields * static_cast<std::int64_t>(sizeof(T)) * nz;
   if (dim == 3) {
     loop.rows = std::clamp<std::int64_t>(HostTiles::cache / plane_bytes - 2 * radius, 8,
-                                         HostTiles::most_rows);
+                                         HostTiles::max_rows);
     loop.rows = std::min(loop.rows, ny);
   }
   loop.tiles_y = (ny + loop.rows - 1) / loop.rows;

@@ -94,7 +94,7 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   }
   const std::size_t tapered = shape.tapered ? bytes(shape.grid.size()) : 0;
   const std::size_t given = shape.keep_given ? need.model : 0;
-  need.most = std::max({need.model + tapered + need.extended, given + need.extended + need.medium,
+  need.peak = std::max({need.model + tapered + need.extended, given + need.extended + need.medium,
                         given + (shape.keep_model ? need.extended : 0) + need.medium +
                             need.wavefield + need.gathers + need.snapshots});
   return need;

@@ -80,24 +80,24 @@ struct FindPotential {
     if (at < 0 || at >= layout.extents[d] || layer_a[d][at] == T(0)) return 0.0;
     return static_cast<double>(layer_a[d][at]) / (1.0 - static_cast<double>(layer_b[d][at]));
   }
-  /// Returns (ds/dx) / s, with s of node `at`, where the index along the axis is `there`.
+  /// Returns (ds/dx) / s, with s of node `at`, where the index along the axis is `point`.
   KOKKOS_INLINE_FUNCTION double gradient(int d, std::int64_t at, std::int64_t i,
-                                         std::int64_t there) const {
+                                         std::int64_t point) const {
     double sum = 0.0;
     for (int k = 1; k <= largest_layer_radius; ++k) {
-      sum += slope[d][k] * (ratio(d, at, i, there + k) - ratio(d, at, i, there - k));
+      sum += slope[d][k] * (ratio(d, at, i, point + k) - ratio(d, at, i, point - k));
     }
     return sum;
   }
   /// Returns s at an index over s of node `at`; beyond the ends s is constant.
   KOKKOS_INLINE_FUNCTION double ratio(int d, std::int64_t at, std::int64_t i,
-                                      std::int64_t there) const {
+                                      std::int64_t point) const {
     std::int64_t first = 0, last = layout.extents[d] - 1;
     if (d == 0) {
       first = layout.window.begin;
       last = layout.window.end - 1;
     }
-    const std::int64_t index = there < first ? first : there > last ? last : there;
+    const std::int64_t index = point < first ? first : point > last ? last : point;
     const double other = static_cast<double>(root_density[i + (index - at) * layout.strides[d]]);
     return other > 0.0 ? static_cast<double>(root_density[i]) / other : 1.0;
   }

@@ -5,6 +5,7 @@
 /// \brief Launches of several steps of a small section on a device (section_run.hpp).
 
 #include <moho/core/copy.hpp>
+#include <moho/core/cuda.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/wave/detail/section_run.hpp>
 #include <moho/wave/points.hpp>
@@ -50,11 +51,6 @@ constexpr bool has_section_runs() {
 inline bool has_grid_barrier(const Instance<Kokkos::HostSpace>&) { return true; }
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// Throws Error for an error code of CUDA.
-inline void check_cuda(cudaError_t code, const char* what) {
-  if (code != cudaSuccess) throw Error(concat(what, ": ", cudaGetErrorString(code)));
-}
-
 /// Returns true if the device of an instance has a barrier for all threads of a launch.
 inline bool has_grid_barrier(const Instance<Kokkos::CudaSpace>& exec) {
   int can = 0;
@@ -298,7 +294,7 @@ class SectionRuns {
 };
 
 /// Function of RunOptions::several.
-using SeveralSteps = std::function<std::int64_t(std::int64_t time, std::int64_t most)>;
+using SeveralSteps = std::function<std::int64_t(std::int64_t time, std::int64_t max)>;
 
 /// \brief Returns the function that advances a wavefield by several steps in a launch; empty if
 /// its steps are launched one by one.

@@ -139,7 +139,7 @@ struct SectionStep {
     int shot, x, z;
     if (!threads.place(l.s, n, shot, x, z)) return;
     const StepArguments<T>& s = l.s.shots == 1 ? l.s : l.s.of_shot(shot);
-    step(s, x, z, shot * l.s.apart, factors(s, x, z), [](T, T) {});
+    step(s, x, z, shot * l.s.batch_stride, factors(s, x, z), [](T, T) {});
   }
 };
 

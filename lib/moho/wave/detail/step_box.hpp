@@ -36,10 +36,10 @@ struct MirrorFace {
   std::int64_t face;  ///< node of the face along the axis
   int outwards;       ///< -1 or 1
   /// Nodes of a wavefield, and stride between the arrays of batched wavefields.
-  std::int64_t nodes, apart;
+  std::int64_t nodes, batch_stride;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    std::int64_t rest = n % nodes, at = n / nodes * apart + face * strides[axis];
+    std::int64_t rest = n % nodes, at = n / nodes * batch_stride + face * strides[axis];
     for (int d = 2; d >= 0; --d) {
       if (d == axis) continue;
       at += (lower[d] + rest % extents[d]) * strides[d];
@@ -100,7 +100,7 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
         if (other != axis) count *= functor.extents[other];
       }
       functor.nodes = std::max<std::int64_t>(count, 1);
-      functor.apart = s.apart;
+      functor.batch_stride = s.batch_stride;
       for (int f = 0; f < fields; ++f) {
         // only this step reads the halo of the current level
         functor.field = const_cast<T*>(pointers[f]);
@@ -229,10 +229,10 @@ void step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
   }
 }
 
-/// Batch of wavefields that one launch steps, `apart` elements from array to array.
+/// Batch of wavefields that one launch steps, `batch_stride` elements from array to array.
 struct Several {
   int shots = 1;
-  std::int64_t apart = 0;
+  std::int64_t batch_stride = 0;
 };
 
 /// Sets the arguments of a step; returns false if no node is to be stepped. \throws InputError
@@ -362,7 +362,7 @@ void slopes_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& schem
   StepArguments<T> s;
   if (!bind_step(scheme, medium, wavefield, box, scheme.order() / 2, s)) return;
   s.shots = several.shots;
-  s.apart = several.apart;
+  s.batch_stride = several.batch_stride;
   mirror_faces<T, Dim, Memory>(exec, scheme, wavefield.layout.window, s, {s.now[0], s.now[1]},
                                info(scheme.stencil()).work_fields, T(-1));
   scheme.stepper().axis_derivatives(exec, s);
@@ -377,7 +377,7 @@ void step_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
   StepArguments<T> s;
   if (!bind_step(scheme, medium, wavefield, box, scheme.reach(0), s)) return;
   s.shots = several.shots;
-  s.apart = several.apart;
+  s.batch_stride = several.batch_stride;
   const PlaneRange& window = wavefield.layout.window;
   mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
                                T(-1));

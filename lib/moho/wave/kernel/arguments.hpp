@@ -41,12 +41,12 @@ struct StepArguments {
              1];  ///< coefficients of the first derivative along each axis, over the spacing
   T shear;        ///< 1 / (2 sigma)
   int shots = 1;  ///< wavefields that the step advances
-  std::int64_t apart = 0;  ///< elements between the arrays of consecutive wavefields
+  std::int64_t batch_stride = 0;  ///< elements between the arrays of consecutive wavefields
 
   /// Returns the arguments of wavefield n of the batch.
   KOKKOS_FORCEINLINE_FUNCTION StepArguments of_shot(int n) const {
     StepArguments one = *this;
-    const std::int64_t by = n * apart;
+    const std::int64_t by = n * batch_stride;
     for (int f = 0; f < 2; ++f) {
       if (now[f] != nullptr) one.now[f] = now[f] + by;
       if (next[f] != nullptr) one.next[f] = next[f] + by;

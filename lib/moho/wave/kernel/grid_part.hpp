@@ -32,7 +32,7 @@ struct GridPart {
                     const MediumCoefficients<T, Dim, Memory>& medium,
                     const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) = 0;
   /// Returns the least of the values of all parts. Collective.
-  virtual std::int64_t least(std::int64_t value) = 0;
+  virtual std::int64_t min(std::int64_t value) = 0;
 };
 
 }  // namespace moho::wave

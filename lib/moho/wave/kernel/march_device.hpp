@@ -144,16 +144,15 @@ KOKKOS_FORCEINLINE_FUNCTION void load_window(const T* here, T (&window)[(2 * sid
 /// as long as some of a plane: its planes are read by concurrent marches, too.
 /// \param tiles of a plane
 /// \param depth planes of the box
-/// \param most planes of a march
+/// \param max planes of a march
 /// \param at_once teams that the device runs concurrently
-inline int march_planes(std::int64_t tiles, std::int64_t depth, int most, std::int64_t at_once) {
+inline int march_planes(std::int64_t tiles, std::int64_t depth, int max, std::int64_t at_once) {
   // measured on an H200 with boxes of 4 to 552 planes and 26 to 400 tiles
-  constexpr std::int64_t least = 4;
+  constexpr std::int64_t min = 4;
   constexpr double start = 0.75, idle = 0.45;
-  int result = most;
+  int result = max;
   double fastest = 0.0;
-  for (std::int64_t count = (depth + most - 1) / most; count <= (depth + least - 1) / least;
-       ++count) {
+  for (std::int64_t count = (depth + max - 1) / max; count <= (depth + min - 1) / min; ++count) {
     const std::int64_t planes = (depth + count - 1) / count;
     const double rounds = static_cast<double>(tiles * count) / static_cast<double>(at_once);
     const double full = std::floor(rounds), part = rounds - full;

@@ -49,15 +49,15 @@ struct SectionThreads {
   int nodes = 0;    ///< threads of a wavefield
 
   /// \brief Covers the box of the arguments. Returns the number of threads of all wavefields; 0
-  /// for a box with more than `most` values.
+  /// for a box with more than `max` values.
   /// \param fields of a wavefield
   template <class T>
   std::int64_t cover(const StepArguments<T>& s, int fields,
-                     std::int64_t most = largest_section_step) {
+                     std::int64_t max = largest_section_step) {
     first_z = static_cast<int>(s.lower[2] / warp * warp);
     row = static_cast<int>((s.upper[2] - first_z + warp - 1) / warp * warp);
     const std::int64_t count = row * (s.upper[0] - s.lower[0]);
-    nodes = static_cast<int>(count * fields * s.shots <= most ? count : 0);
+    nodes = static_cast<int>(count * fields * s.shots <= max ? count : 0);
     return static_cast<std::int64_t>(nodes) * s.shots;
   }
   /// Sets wavefield and node of a thread. Returns false for a thread without a node.

@@ -8,10 +8,10 @@
 #include <moho/wave/detail/batch_run.hpp>
 
 namespace moho::wave::kernel {
+using detail::batch_stride_of;
 using detail::BatchRunOptions;
 using detail::check_together;
 using detail::check_wavefields;
-using detail::elements_apart;
 using detail::InjectionFactors;
 using detail::run_batch;
 using detail::seconds_of_batched_step;

@@ -50,7 +50,7 @@ struct EncodeBlocks {
     alignas(64) float values[512];
     const std::int64_t first = begin + item * per;
     const std::int64_t last = first + per < end ? first + per : end;
-    std::uint8_t* const start = slots + item * per * Coder::most_bytes;
+    std::uint8_t* const start = slots + item * per * Coder::max_bytes;
     std::uint8_t* at = start;
     for (std::int64_t b = first; b < last; ++b) {
       source.load(b, values);
@@ -362,10 +362,10 @@ struct StoreNodes {
 double quantum_for_noise(const std::vector<std::uint64_t>& counts, double rounding, double noise);
 
 /// \brief Returns the quantum of integers whose values have a bounded error after rounding.
-/// \param greatest largest amplitude
+/// \param max largest amplitude
 /// \param error largest allowed error
 /// \param unit distance of the smallest numbers that the field can represent
-double quantum_for_error(double greatest, double error, double unit);
+double quantum_for_error(double max, double error, double unit);
 
 /// Returns the levels of the square root for errors of squares up to `error` of the largest.
 double levels_for_error(double error);

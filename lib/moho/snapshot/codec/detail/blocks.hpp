@@ -20,7 +20,7 @@ struct FixedCoder {
   int bits;  ///< 8, 12 or 16
 
   /// Magnitude, relative to an amplitude of about 1, below which a block is zero.
-  static constexpr float least = 1e-30f;
+  static constexpr float min = 1e-30f;
 
   /// Returns the bytes of a block without its magnitude.
   KOKKOS_FORCEINLINE_FUNCTION int block_bytes() const { return 64 * bits; }
@@ -28,17 +28,17 @@ struct FixedCoder {
   /// Writes a block at a multiple of 4 bytes. \return its largest magnitude
   KOKKOS_INLINE_FUNCTION float encode(const float* KOKKOS_RESTRICT values, std::uint8_t* to) const {
     // the bits of magnitudes are ordered as integers, whose maximum is independent of the order
-    std::int32_t bits_of_most = 0;
+    std::int32_t bits_of_peak = 0;
     for (int e = 0; e < 512; ++e) {
       std::int32_t size;
       memcpy(&size, values + e, 4);
       size &= 0x7fffffff;
-      bits_of_most = size > bits_of_most ? size : bits_of_most;
+      bits_of_peak = size > bits_of_peak ? size : bits_of_peak;
     }
-    float most;
-    memcpy(&most, &bits_of_most, 4);
-    if (most < least) most = 0.0f;
-    const float scale = most > 0.0f ? static_cast<float>((1 << (bits - 1)) - 1) / most : 0.0f;
+    float peak;
+    memcpy(&peak, &bits_of_peak, 4);
+    if (peak < min) peak = 0.0f;
+    const float scale = peak > 0.0f ? static_cast<float>((1 << (bits - 1)) - 1) / peak : 0.0f;
     std::int32_t n[512];
     for (int e = 0; e < 512; ++e) n[e] = static_cast<std::int32_t>(rintf(values[e] * scale));
     if (bits == 8) {
@@ -57,12 +57,12 @@ struct FixedCoder {
         out[3 * r + 2] = q[5] >> 4 | q[6] << 8 | q[7] << 20;
       }
     }
-    return most;
+    return peak;
   }
   /// Computes the values of a block.
-  KOKKOS_INLINE_FUNCTION void decode(const std::uint8_t* from, float most,
+  KOKKOS_INLINE_FUNCTION void decode(const std::uint8_t* from, float peak,
                                      float* KOKKOS_RESTRICT values) const {
-    const float scale = most / static_cast<float>((1 << (bits - 1)) - 1);
+    const float scale = peak / static_cast<float>((1 << (bits - 1)) - 1);
     if (bits == 8) {
       const auto* const in = reinterpret_cast<const std::int8_t*>(from);
       for (int e = 0; e < 512; ++e) values[e] = static_cast<float>(in[e]) * scale;

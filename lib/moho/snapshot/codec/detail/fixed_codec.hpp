@@ -46,7 +46,7 @@ void Codec<T, Dim, Memory>::encode_fixed(const Instance<Memory>& exec, const Sou
         detail::EncodeFixed<T, Dim, Memory>{to.coder, source, blocks, to.scales, to.blocks});
   } else {
     launch("moho::snapshot::encode_fixed", exec, detail::LanePacks<Dim>::threads(source.blocks),
-           detail::EncodeFixedLanes<T, Dim>{to.coder, source, detail::FixedCoder::least, to.scales,
+           detail::EncodeFixedLanes<T, Dim>{to.coder, source, detail::FixedCoder::min, to.scales,
                                             to.blocks});
   }
   exec.fence();
@@ -71,7 +71,7 @@ bool Codec<T, Dim, Memory>::encode_ahead(const Instance<Memory>& exec,
                         static_cast<T>(std::ldexp(1.0, header.exponent))};
     const FixedPlace to = place_fixed(exec, source, packed);
     const bool settled = detail::encode_fixed_ahead(exec, to.coder, source, to.scales, to.blocks,
-                                                    header.exponent, header.greatest);
+                                                    header.exponent, header.max);
     if (settled) m_exponent = header.exponent;
     exec.fence();
     return settled;

@@ -33,7 +33,7 @@ struct LanePacks {
   Index<Dim> corner;   ///< first node of the first of the blocks
   std::int64_t block;  ///< block of the lane, if it exists
   int lane;
-  bool there;  ///< false for lanes beyond the last block of a row of blocks
+  bool valid;  ///< false for lanes beyond the last block of a row of blocks
 
   /// Returns the threads for all blocks of a grid.
   static std::int64_t threads(const BlockGrid<Dim>& grid) {
@@ -58,7 +58,7 @@ struct LanePacks {
       corner[0] = grid.begin[0] + static_cast<std::int64_t>(rest) * 16;
     }
     const std::int64_t own = last + (Dim == 3 ? lane % across / 2 : 0);
-    there = own < grid.count[Dim - 1];
+    valid = own < grid.count[Dim - 1];
     block = static_cast<std::int64_t>(rest) * grid.count[Dim - 1] + own;
     first = corner;
     first[Dim - 1] += lane % across * 4;
@@ -118,7 +118,7 @@ template <class T, int Dim>
 struct EncodeFixedLanes {
   FixedCoder coder;
   BlockSource<T, Dim> source;
-  float least;  ///< magnitude below which a block is zero
+  float min;  ///< magnitude below which a block is zero
   float* scales;
   std::uint8_t* blocks;
 
@@ -127,7 +127,7 @@ struct EncodeFixedLanes {
     const Quads quads(source.blocks, n);
     float values[Quads::count][4];
     load(quads, values);
-    std::uint32_t bits_of_most = 0;
+    std::uint32_t bits_of_peak = 0;
     MOHO_UNROLL
     for (int i = 0; i < Quads::count; ++i) {
       MOHO_UNROLL
@@ -135,18 +135,18 @@ struct EncodeFixedLanes {
         std::uint32_t size;
         memcpy(&size, &values[i][k], 4);
         size &= 0x7fffffffu;
-        bits_of_most = size > bits_of_most ? size : bits_of_most;
+        bits_of_peak = size > bits_of_peak ? size : bits_of_peak;
       }
     }
-    bits_of_most = Quads::largest(bits_of_most);
-    float most;
-    memcpy(&most, &bits_of_most, 4);
-    if (most < least) most = 0.0f;  // NaN passes this test
-    const float scale = most > 0.0f ? static_cast<float>((1 << (coder.bits - 1)) - 1) / most : 0.0f;
-    if (quads.there && quads.element(0) % BlockGrid<Dim>::nodes == 0) scales[quads.block] = most;
+    bits_of_peak = Quads::largest(bits_of_peak);
+    float peak;
+    memcpy(&peak, &bits_of_peak, 4);
+    if (peak < min) peak = 0.0f;  // NaN passes this test
+    const float scale = peak > 0.0f ? static_cast<float>((1 << (coder.bits - 1)) - 1) / peak : 0.0f;
+    if (quads.valid && quads.element(0) % BlockGrid<Dim>::nodes == 0) scales[quads.block] = peak;
     std::uint8_t* const to = blocks + quads.block * coder.block_bytes();
     if (coder.bits == 12) return pack_12(quads, values, scale, to);
-    if (!quads.there) return;
+    if (!quads.valid) return;
     if (coder.bits == 8) {
       MOHO_UNROLL
       for (int i = 0; i < Quads::count; ++i) {
@@ -220,7 +220,7 @@ struct EncodeFixedLanes {
       const std::uint32_t other_high = from_lane(odd ? high[0] : high[1], quads.lane ^ 1);
       const std::uint32_t a = odd ? other_low : low[0], a_high = odd ? other_high : high[0];
       const std::uint32_t b = odd ? low[1] : other_low, b_high = odd ? high[1] : other_high;
-      if (!quads.there) continue;
+      if (!quads.valid) continue;
       const int row = odd ? quads.element(i + 1) / 8 : quads.element(i) / 8;
       auto* const words = reinterpret_cast<std::uint32_t*>(to) + 3 * row;
       words[0] = a;
@@ -239,9 +239,9 @@ struct SettleScales {
   std::uint8_t* blocks;
   float factor;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t block) const {
-    const float most = scales[block] * factor;
-    if (most >= FixedCoder::least || most == 0.0f) {
-      scales[block] = most;
+    const float peak = scales[block] * factor;
+    if (peak >= FixedCoder::min || peak == 0.0f) {
+      scales[block] = peak;
       return;
     }
     scales[block] = 0.0f;
@@ -254,12 +254,12 @@ struct SettleScales {
 struct LargestScale {
   using value_type = std::uint32_t;
   const float* scales;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::uint32_t& most) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::uint32_t& peak) const {
     std::uint32_t bits;
     memcpy(&bits, scales + i, 4);
-    if (bits > most) most = bits;
+    if (bits > peak) peak = bits;
   }
-  KOKKOS_INLINE_FUNCTION void init(std::uint32_t& most) const { most = 0; }
+  KOKKOS_INLINE_FUNCTION void init(std::uint32_t& peak) const { peak = 0; }
   KOKKOS_INLINE_FUNCTION void join(std::uint32_t& to, const std::uint32_t& from) const {
     if (from > to) to = from;
   }
@@ -277,7 +277,7 @@ struct DecodeFixedLanes {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     using Quads = LanePacks<Dim>;
     const Quads quads(blocks, n);
-    if (!quads.there) return;
+    if (!quads.valid) return;
     const float scale = scales[quads.block] / static_cast<float>((1 << (coder.bits - 1)) - 1);
     const std::uint8_t* const from = payload + quads.block * coder.block_bytes();
     // the bits of a quad's four numbers, in order
@@ -389,28 +389,28 @@ struct DecodeFixedLanes {
 /// The power of two of the previous snapshot replaces that of the largest amplitude; the two mostly
 /// are equal or differ by one.
 /// \param exponent exponent of the scaling factor; on return, that of the largest amplitude
-/// \param greatest receives the largest amplitude
+/// \param max receives the largest amplitude
 /// \return false if the exponent is too inexact, or a value is not finite; the scales are then not
 ///   final
 template <int Dim, class Memory>
 bool encode_fixed_ahead(const Instance<Memory>& exec, const FixedCoder& coder,
                         const BlockSource<float, Dim>& source, float* scales, std::uint8_t* blocks,
-                        int& exponent, double& greatest) {
+                        int& exponent, double& max) {
   constexpr int margin = 8;  // octaves
   launch("moho::snapshot::encode_fixed", exec, LanePacks<Dim>::threads(source.blocks),
-         EncodeFixedLanes<float, Dim>{coder, source, std::ldexp(FixedCoder::least, -margin), scales,
+         EncodeFixedLanes<float, Dim>{coder, source, std::ldexp(FixedCoder::min, -margin), scales,
                                       blocks});
   const std::uint32_t bits =
       reduce("moho::snapshot::largest_scale", exec, source.blocks.size(), LargestScale{scales});
-  float most;
-  memcpy(&most, &bits, 4);
-  greatest = std::ldexp(static_cast<double>(most), -exponent);
-  if (!(greatest > 0.0) || !(greatest <= FieldNodes<float, Dim>::limit)) return false;
-  const int wanted = std::clamp(-std::ilogb(greatest), -126, 126);
-  const int apart = wanted - exponent;
-  if (apart > margin || apart < -margin) return false;
+  float peak;
+  memcpy(&peak, &bits, 4);
+  max = std::ldexp(static_cast<double>(peak), -exponent);
+  if (!(max > 0.0) || !(max <= FieldNodes<float, Dim>::limit)) return false;
+  const int wanted = std::clamp(-std::ilogb(max), -126, 126);
+  const int difference = wanted - exponent;
+  if (difference > margin || difference < -margin) return false;
   launch("moho::snapshot::settle_scales", exec, source.blocks.size(),
-         SettleScales{coder, scales, blocks, std::ldexp(1.0f, apart)});
+         SettleScales{coder, scales, blocks, std::ldexp(1.0f, difference)});
   exponent = wanted;
   return true;
 }

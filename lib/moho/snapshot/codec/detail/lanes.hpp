@@ -171,18 +171,18 @@ struct FieldParts : FieldNodes<T, Dim> {
     for (int i = 0; i < 16; ++i) values[i] = first + 32 * i < row ? from[first + 32 * i] : T(0);
     FieldSums sums;
     this->init(sums);
-    T most = T(0);
+    T peak = T(0);
     MOHO_UNROLL
     for (int i = 0; i < 16; ++i) {
       const T size = values[i] < T(0) ? -values[i] : values[i];
-      most = size > most ? size : most;  // ignores NaN; the sum of squares propagates it
+      peak = size > peak ? size : peak;  // ignores NaN; the sum of squares propagates it
       const auto number = static_cast<double>(values[i]);
       sums.squares += number * number;
     }
-    sums.greatest = static_cast<double>(most);
+    sums.max = static_cast<double>(peak);
     MOHO_UNROLL
     for (int step = 16; step > 0; step /= 2) {
-      this->join(sums, {from_lane(sums.greatest, static_cast<int>(lane) ^ step),
+      this->join(sums, {from_lane(sums.max, static_cast<int>(lane) ^ step),
                         from_lane(sums.squares, static_cast<int>(lane) ^ step), INT64_MAX});
     }
     if (lane == 0) parts[part] = sums;
@@ -222,7 +222,7 @@ FieldSums field_sums(const Instance<Memory>& exec, const T* field, const wave::L
         FieldParts<T, Dim>{{field, layout, box}, parts.data(), static_cast<std::uint32_t>(pieces)});
     const FieldSums sums =
         reduce("moho::snapshot::join_sums", exec, count, JoinParts{{}, parts.data()});
-    if (sums.greatest <= FieldNodes<T, Dim>::limit && sums.squares >= 0.0) return sums;
+    if (sums.max <= FieldNodes<T, Dim>::limit && sums.squares >= 0.0) return sums;
     return reduce("moho::snapshot::field_sums", exec, box.size(),
                   FieldNodes<T, Dim>{field, layout, box});
   }

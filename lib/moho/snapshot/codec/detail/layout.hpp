@@ -143,9 +143,9 @@ struct BlockSource {
 /// field may be larger than its largest amplitude. Values are below 2^20.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void keep_finite(float* values, int count, T down) {
-  constexpr T most = std::numeric_limits<T>::max();
-  if (down < most / (1 << 20)) return;
-  const auto limit = static_cast<float>(most / down);  // exact in single precision
+  constexpr T peak = std::numeric_limits<T>::max();
+  if (down < peak / (1 << 20)) return;
+  const auto limit = static_cast<float>(peak / down);  // exact in single precision
   for (int k = 0; k < count; ++k) {
     values[k] = values[k] > limit ? limit : values[k] < -limit ? -limit : values[k];
   }

@@ -45,16 +45,16 @@ struct LorenzoTables {
       const int c[3] = {Dim == 3 ? e / 64 : e / 32, Dim == 3 ? e / 8 % 8 : e % 32,
                         Dim == 3 ? e % 8 : 0};
       int inner = 0;
-      std::int64_t axes = 0, place = 0;
+      std::int64_t axes = 0, index = 0;
       for (int d = 0; d < Dim; ++d) {
         inner += c[d] > 0;
         axes = axes * 2 + (c[d] > 0);
       }
       for (int b = 4; b >= 0; --b) {
-        for (int d = 0; d < Dim; ++d) place = place * 2 + (c[d] >> b & 1);
+        for (int d = 0; d < Dim; ++d) index = index * 2 + (c[d] >> b & 1);
       }
       order[static_cast<std::size_t>(e)] = e;
-      key[static_cast<std::size_t>(e)] = (inner * 8 + axes) * 65536 + place;
+      key[static_cast<std::size_t>(e)] = (inner * 8 + axes) * 65536 + index;
     }
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
       return key[static_cast<std::size_t>(a)] < key[static_cast<std::size_t>(b)];
@@ -76,7 +76,7 @@ struct LorenzoTables {
 /// as its length; word b holds bit b of its 32 numbers.
 template <int Dim>
 struct LorenzoCoder {
-  static constexpr int most_bytes = 4 * (5 + 16 * 27);  ///< largest size of a block
+  static constexpr int max_bytes = 4 * (5 + 16 * 27);  ///< largest size of a block
   static constexpr int alphabets = 0;
 
   const LorenzoTables* tables;

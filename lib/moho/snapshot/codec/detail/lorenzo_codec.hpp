@@ -22,7 +22,7 @@ double Codec<T, Dim, Memory>::estimate_peak(const Instance<Memory>& exec,
                                             const Kokkos::View<const T*, Memory>& field,
                                             const Box<Dim>& box) {
   if constexpr (Dim == 3 && sizeof(T) == 4) {
-    if (m_options.mode != CodecMode::lorenzo || box.size() < detail::SampleRows::least_nodes) {
+    if (m_options.mode != CodecMode::lorenzo || box.size() < detail::SampleRows::min_nodes) {
       return 0.0;
     }
     const detail::SampleRows rows(box);
@@ -36,7 +36,7 @@ double Codec<T, Dim, Memory>::estimate_peak(const Instance<Memory>& exec,
       const detail::SampleRowsLanes lanes{field.data(), layout, rows, (box.extent(2) + 511) / 512,
                                           m_findings.data()};
       launch("moho::snapshot::estimate_peak", exec, lanes.threads(), lanes);
-      estimate = std::bit_cast<float>(value_at(exec, m_findings.data()).greatest);
+      estimate = std::bit_cast<float>(value_at(exec, m_findings.data()).max);
     }
     return std::isfinite(estimate) ? estimate : 0.0;
   } else {
@@ -50,12 +50,12 @@ void Codec<T, Dim, Memory>::set_quantum(double peak, PackedHeader<Dim>& header) 
   const double up = std::ldexp(1.0, header.exponent);
   const double unit = sizeof(T) == 4 ? std::ldexp(up, -149) : 0.0;
   header.quantum = static_cast<float>(detail::quantum_for_error(
-      detail::SampleRows::most_above * peak * up, m_options.max_error * peak * up, unit));
+      detail::SampleRows::max_above * peak * up, m_options.max_error * peak * up, unit));
 }
 
 template <class T, int Dim, class Memory>
 bool Codec<T, Dim, Memory>::encode_lorenzo(const Instance<Memory>& exec, const Source& source,
-                                           double most, Packed<Dim, Memory>& packed) {
+                                           double max, Packed<Dim, Memory>& packed) {
   if constexpr (is_host_memory<Memory>) {
     return false;
   } else {
@@ -83,9 +83,9 @@ bool Codec<T, Dim, Memory>::encode_lorenzo(const Instance<Memory>& exec, const S
       Kokkos::parallel_scan("moho::snapshot::place_blocks",
                             moho::detail::DeviceRange<Exec>(exec.space(), 0, groups), place);
       found = value_at(exec, m_findings.data());
-      if (most < INFINITY) {
-        packed.header.greatest = std::bit_cast<float>(found.greatest);
-        if (found.wrong != 0 || !(packed.header.greatest <= most)) return false;
+      if (max < INFINITY) {
+        packed.header.max = std::bit_cast<float>(found.max);
+        if (found.wrong != 0 || !(packed.header.max <= max)) return false;
       }
       if (4 * found.words <= m_out.size()) break;
       m_out = {};

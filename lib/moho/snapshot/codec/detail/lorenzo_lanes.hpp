@@ -62,11 +62,11 @@ struct LorenzoLanes {
   /// Returns the sum over this lane and those before it, of `Count` lanes that are `Step` apart.
   template <int Step, int Count>
   KOKKOS_FORCEINLINE_FUNCTION static std::int32_t sum_up_to(std::int32_t value, int lane) {
-    const int place = lane / Step % Count;
+    const int index = lane / Step % Count;
     MOHO_UNROLL
     for (int n = 1; n < Count; n *= 2) {
       const std::int32_t before = from_lane(value, (lane + 32 - n * Step) & 31);
-      if (place >= n) value += before;
+      if (index >= n) value += before;
     }
     return value;
   }
@@ -155,16 +155,16 @@ struct alignas(8) FourPlaces {
 };
 
 /// Returns the places of differences 128 turn + 32 i + lane, i from 0 to 3.
-KOKKOS_FORCEINLINE_FUNCTION FourPlaces places_of(const LorenzoTables& tables, int turn, int lane) {
+KOKKOS_FORCEINLINE_FUNCTION FourPlaces indices_of(const LorenzoTables& tables, int turn, int lane) {
   return *reinterpret_cast<const FourPlaces*>(tables.banks + 128 * turn + 4 * lane);
 }
 
 /// What EncodeLorenzoLanes finds.
 struct LorenzoFindings {
-  std::uint64_t words;     ///< words taken from the store
-  std::uint32_t greatest;  ///< bits of the largest amplitude
-  std::uint32_t wrong;     ///< not zero if a value is not finite, or far beyond the expected one
-  std::int64_t bytes;      ///< sum of the lengths of all blocks
+  std::uint64_t words;  ///< words taken from the store
+  std::uint32_t max;    ///< bits of the largest amplitude
+  std::uint32_t wrong;  ///< not zero if a value is not finite, or far beyond the expected one
+  std::int64_t bytes;   ///< sum of the lengths of all blocks
 };
 
 /// \brief LorenzoCoder::encode() of blocks by their lanes.
@@ -193,7 +193,7 @@ struct EncodeLorenzoLanes {
       quads[j] = LorenzoTables::bank<Dim>(LaneQuads<Dim>::element(lane, j));
     }
     BlockWalk<Dim> block(blocks, first + warp);
-    T most = T(0);
+    T peak = T(0);
     std::uint32_t wrong = 0;
     std::uint64_t next = 0;
     int left = 0;
@@ -204,7 +204,7 @@ struct EncodeLorenzoLanes {
       std::int32_t v[16];
       T values[16];
       source.load(block.node, lane, values);
-      const std::uint32_t any = integers(values, v, most);
+      const std::uint32_t any = integers(values, v, peak);
       wrong |= any >> 23;
       if (any_of_lanes(any) == 0) continue;
       LorenzoLanes<Dim>::differences(v, lane);
@@ -241,10 +241,10 @@ struct EncodeLorenzoLanes {
       lengths[first + lane] = static_cast<std::uint16_t>(bytes);
       positions[first + lane] = position;
     }
-    const std::uint32_t greatest = most_of_lanes(bits_of(static_cast<float>(most)));
+    const std::uint32_t max = max_of_lanes(bits_of(static_cast<float>(peak)));
     wrong = any_of_lanes(wrong);
     if (lane == 0) {
-      if (greatest > findings->greatest) Kokkos::atomic_fetch_max(&findings->greatest, greatest);
+      if (max > findings->max) Kokkos::atomic_fetch_max(&findings->max, max);
       if (wrong != 0) findings->wrong = 1;
     }
   }
@@ -264,11 +264,11 @@ struct EncodeLorenzoLanes {
     std::uint32_t corner = 0;
     MOHO_NO_UNROLL
     for (int turn = 0; turn < 4; ++turn) {
-      const FourPlaces places = places_of(*tables, turn, lane);
+      const FourPlaces indices = indices_of(*tables, turn, lane);
       std::uint32_t number[4];
       int length[4];
       MOHO_UNROLL
-      for (int i = 0; i < 4; ++i) number[i] = shared.numbers[places.at[i]];
+      for (int i = 0; i < 4; ++i) number[i] = shared.numbers[indices.at[i]];
       if (turn == 0 && lane == 0) {
         corner = number[0];
         number[0] = 0;
@@ -311,12 +311,12 @@ struct EncodeLorenzoLanes {
   /// \brief Rounds the values of a lane. Adding 1.5 2^23 rounds to integers, in the low bits.
   /// \return the bits in which any of them, or the exponent of such a sum, differs from 0
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t integers(const T* values, std::int32_t* v,
-                                                     T& most) const {
+                                                     T& peak) const {
     constexpr float rounding = 12582912.0f;
     std::uint32_t any = 0;
     MOHO_UNROLL
     for (int i = 0; i < 16; ++i) {
-      most = larger_size(most, values[i]);
+      peak = larger_size(peak, values[i]);
       const auto scaled = static_cast<float>(values[i] * up);
       const std::uint32_t bits = bits_of(rounded_sum(scaled, inverse_quantum, rounding));
       any |= bits ^ zero;
@@ -349,11 +349,11 @@ struct DecodeLorenzoLanes {
     }
     BlockWalk<Dim> block(blocks, first + warp);
     const int bytes = lane < count ? lengths[first + lane] : 0;
-    const int behind = LorenzoLanes<Dim>::template sum_up_to<1, 32>(bytes, lane) - bytes;
+    const int lane_offset = LorenzoLanes<Dim>::template sum_up_to<1, 32>(bytes, lane) - bytes;
     const auto* const payload_words =
         reinterpret_cast<const std::uint32_t*>(payload + offsets[first / group]);
     // words of the next block are read while the present one is decoded
-    const std::uint32_t* from = payload_words + from_lane(behind, warp) / 4;
+    const std::uint32_t* from = payload_words + from_lane(lane_offset, warp) / 4;
     int words = from_lane(bytes, warp) / 4;
     std::uint32_t ahead[2];
     read(from, words, lane, ahead);
@@ -367,7 +367,7 @@ struct DecodeLorenzoLanes {
         for (int k = 64 + lane; k < present && k < 512; k += 32) shared.words[k] = from[k];
       }
       if (n + lorenzo_warps < count) {
-        from = payload_words + from_lane(behind, n + lorenzo_warps) / 4;
+        from = payload_words + from_lane(lane_offset, n + lorenzo_warps) / 4;
         words = from_lane(bytes, n + lorenzo_warps) / 4;
         read(from, words, lane, ahead);
       }
@@ -411,7 +411,7 @@ struct DecodeLorenzoLanes {
     int next = wide ? 5 : 3;
     MOHO_NO_UNROLL
     for (int turn = 0; turn < 4; ++turn) {
-      const FourPlaces places = places_of(*tables, turn, lane);
+      const FourPlaces indices = indices_of(*tables, turn, lane);
       const std::uint32_t packed =
           any_of_lanes(shared.words[1 + (wide ? turn : turn / 2)]) >> (wide ? 0 : turn % 2 * 16);
       MOHO_UNROLL
@@ -429,7 +429,7 @@ struct DecodeLorenzoLanes {
         }
         next += length;
         if (i == 0 && turn == 0 && lane == 0) number = corner & 0x7fffffffu;
-        shared.numbers[places.at[i]] = number;
+        shared.numbers[indices.at[i]] = number;
       }
     }
   }

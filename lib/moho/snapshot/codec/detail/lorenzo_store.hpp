@@ -28,16 +28,16 @@ struct SampleRowsLanes {
     const std::int64_t first = part % pieces * 512 + n % block_lanes;
     const std::int64_t count = rows.box.upper[2] - rows.box.lower[2];
     const float* const from = field + layout.flat(row);
-    std::uint32_t most = 0;
+    std::uint32_t peak = 0;
     MOHO_UNROLL
     for (int i = 0; i < 16; ++i) {
       const std::uint32_t size =
           first + 32 * i < count ? bits_of(from[first + 32 * i]) & 0x7fffffffu : 0u;
-      most = size > most ? size : most;
+      peak = size > peak ? size : peak;
     }
-    most = most_of_lanes(most);
-    if (n % block_lanes == 0 && most > findings->greatest) {
-      Kokkos::atomic_fetch_max(&findings->greatest, most);
+    peak = max_of_lanes(peak);
+    if (n % block_lanes == 0 && peak > findings->max) {
+      Kokkos::atomic_fetch_max(&findings->max, peak);
     }
   }
 };

@@ -17,7 +17,7 @@ namespace moho::snapshot::detail {
 /// All integers share one Huffman code. Small numbers have separate symbols. Larger ones share a
 /// symbol for each length in bits, and their bits follow.
 struct SqrtCoder {
-  static constexpr int most_bytes = 3328;  ///< largest size of a block
+  static constexpr int max_bytes = 3328;  ///< largest size of a block
   static constexpr int alphabets = 1;
   static constexpr int direct = 224;  ///< numbers below this have separate symbols
   /// Returns the symbols that always get a code: those of numbers by their length in bits.

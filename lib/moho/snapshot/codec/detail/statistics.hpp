@@ -15,7 +15,7 @@ namespace moho::snapshot::detail {
 
 /// Largest magnitude, sum of squares, and first node that is not finite.
 struct FieldSums {
-  double greatest;
+  double max;
   double squares;
   std::int64_t bad;  ///< position in the box, INT64_MAX if all are finite
 };
@@ -39,16 +39,16 @@ struct FieldNodes {
     const auto number = static_cast<double>(value);
     const double size = number < 0.0 ? -number : number;
     if (!(size <= limit) && at < sums.bad) sums.bad = at;
-    sums.greatest = size > sums.greatest ? size : sums.greatest;
+    sums.max = size > sums.max ? size : sums.max;
     sums.squares += number * number;
   }
   KOKKOS_INLINE_FUNCTION void init(FieldSums& sums) const {
-    sums.greatest = 0.0;
+    sums.max = 0.0;
     sums.squares = 0.0;
     sums.bad = INT64_MAX;
   }
   KOKKOS_INLINE_FUNCTION void join(FieldSums& to, const FieldSums& from) const {
-    if (from.greatest > to.greatest) to.greatest = from.greatest;
+    if (from.max > to.max) to.max = from.max;
     to.squares += from.squares;
     if (from.bad < to.bad) to.bad = from.bad;
   }
@@ -66,24 +66,24 @@ struct FieldRows : FieldNodes<T, Dim> {
     constexpr int lanes = simd::lanes<T>;
     const std::int64_t row = this->box.extent(Dim - 1);
     const T* const from = this->field + this->layout.flat(this->box.node(i * row));
-    V squares{}, most{};
+    V squares{}, peak{};
     std::int64_t k = 0;
     for (; k + lanes <= row; k += lanes) {
       const V value = simd::load(from + k);
       const V size = value < T(0) ? -value : value;
-      most = size > most ? size : most;  // ignores NaN; the sum of squares propagates it
+      peak = size > peak ? size : peak;  // ignores NaN; the sum of squares propagates it
       squares += value * value;
     }
     FieldSums own;
     this->init(own);
     for (int l = 0; l < lanes; ++l) {
-      const auto size = static_cast<double>(most[l]);
-      own.greatest = size > own.greatest ? size : own.greatest;
+      const auto size = static_cast<double>(peak[l]);
+      own.max = size > own.max ? size : own.max;
       own.squares += static_cast<double>(squares[l]);
     }
-    const bool whole = own.squares <= this->limit && own.greatest <= this->limit;
+    const bool whole = own.squares <= this->limit && own.max <= this->limit;
     // squares of very large and very small numbers overflow or underflow in single precision
-    const bool exact = whole && (own.greatest == 0.0 || own.greatest > 1e-12);
+    const bool exact = whole && (own.max == 0.0 || own.max > 1e-12);
     if (!exact) {
       this->init(own);
       k = 0;
@@ -98,9 +98,9 @@ struct FieldRows : FieldNodes<T, Dim> {
 /// Row (x, y) is one of them if x + 3 y is a multiple of 8. Their distances are 3.2 nodes or more.
 struct SampleRows {
   /// The estimate is used if no amplitude exceeds it by more than this factor.
-  static constexpr double most_above = 1.25;
+  static constexpr double max_above = 1.25;
   /// The least number of nodes of a box with an estimate.
-  static constexpr std::int64_t least_nodes = std::int64_t(1) << 18;
+  static constexpr std::int64_t min_nodes = std::int64_t(1) << 18;
 
   Box<3> box;
   std::int64_t rows_of_plane;  ///< rows of a plane, or one more
@@ -123,7 +123,7 @@ struct SampleRowsPeak {
   const float* field;
   wave::Layout<3> layout;
   SampleRows rows;
-  void operator()(const std::int64_t i, float& most) const {
+  void operator()(const std::int64_t i, float& peak) const {
     const Index<3> row = rows.row(i);
     if (row[1] >= rows.box.upper[1]) return;
     const float* const from = field + layout.flat(row);
@@ -133,9 +133,9 @@ struct SampleRowsPeak {
       const float size = from[k] < 0.0f ? -from[k] : from[k];
       own = size > own ? size : own;
     }
-    join(most, own);
+    join(peak, own);
   }
-  KOKKOS_INLINE_FUNCTION void init(float& most) const { most = 0.0f; }
+  KOKKOS_INLINE_FUNCTION void init(float& peak) const { peak = 0.0f; }
   KOKKOS_INLINE_FUNCTION void join(float& to, const float& from) const {
     if (from > to) to = from;
   }

@@ -246,7 +246,7 @@ struct SymbolCounter {
 /// accuracy.
 template <int Dim>
 struct TransformCoder {
-  static constexpr int most_bytes = 3328;  ///< largest size of a block
+  static constexpr int max_bytes = 3328;  ///< largest size of a block
   static constexpr int alphabets = TransformTables::bands;
   static constexpr float rounding = 0.42f;
   /// Returns the symbols that always get a code.

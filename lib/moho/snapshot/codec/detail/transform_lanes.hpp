@@ -62,7 +62,7 @@ struct TransformLanes {
   }
   /// Returns register k of 8 along an axis, the first one or another, in one of two halves.
   template <bool First>
-  KOKKOS_FORCEINLINE_FUNCTION static constexpr int place(int k, int half) {
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int index(int k, int half) {
     if constexpr (Dim == 2) {
       return k + 8 * half;
     } else if constexpr (First) {
@@ -78,14 +78,14 @@ struct TransformLanes {
     for (int half = 0; half < 2; ++half) {
       float from[8], to[8];
       MOHO_UNROLL
-      for (int k = 0; k < 8; ++k) from[k] = v[place<First>(k, half)];
+      for (int k = 0; k < 8; ++k) from[k] = v[index<First>(k, half)];
       if constexpr (Inverse) {
         inverse8<1>(from, to);
       } else {
         forward8<1>(from, to);
       }
       MOHO_UNROLL
-      for (int k = 0; k < 8; ++k) v[place<First>(k, half)] = to[k];
+      for (int k = 0; k < 8; ++k) v[index<First>(k, half)] = to[k];
     }
   }
   /// Exchanges a bit of the register index with a bit of the lane index.
@@ -144,7 +144,7 @@ struct TransformLanes {
 
 /// Positions of the coefficients in lanes.
 struct TransformLaneTables {
-  std::uint16_t place[512];  ///< [16 lane + i]: coding order of the coefficient in register i
+  std::uint16_t index[512];  ///< [16 lane + i]: coding order of the coefficient in register i
   std::uint16_t slot[512];   ///< of the p-th coefficient: 32 i + lane
 
   /// Returns the tables of 2D or 3D.
@@ -152,12 +152,12 @@ struct TransformLaneTables {
   static TransformLaneTables make() {
     TransformLaneTables tables{};
     const TransformTables order = TransformTables::make<Dim>();
-    std::uint16_t place_of[512];
-    for (int p = 0; p < 512; ++p) place_of[order.order[p]] = static_cast<std::uint16_t>(p);
+    std::uint16_t index_of[512];
+    for (int p = 0; p < 512; ++p) index_of[order.order[p]] = static_cast<std::uint16_t>(p);
     for (int lane = 0; lane < block_lanes; ++lane) {
       for (int i = 0; i < 16; ++i) {
-        const int p = place_of[TransformLanes<Dim>::coefficient(i, lane)];
-        tables.place[16 * lane + i] = static_cast<std::uint16_t>(p);
+        const int p = index_of[TransformLanes<Dim>::coefficient(i, lane)];
+        tables.index[16 * lane + i] = static_cast<std::uint16_t>(p);
         tables.slot[p] = static_cast<std::uint16_t>(32 * i + lane);
       }
     }
@@ -169,17 +169,17 @@ struct TransformLaneTables {
 struct NumberList {
   static constexpr int end = 512;  ///< position of the symbol after the last number
 
-  std::int32_t numbers[512];  ///< in coding order
-  std::uint16_t places[520];  ///< positions of the nonzero numbers, and `end` if zeros follow
+  std::int32_t numbers[512];   ///< in coding order
+  std::uint16_t indices[520];  ///< positions of the nonzero numbers, and `end` if zeros follow
 
   /// \brief Makes the list of numbers that lanes hold as coefficients; at least one is nonzero.
   /// \return its length, including `end`
   KOKKOS_FORCEINLINE_FUNCTION int make(const TransformLaneTables* tables, const std::int32_t* own,
                                        int lane) {
-    const auto* const place = reinterpret_cast<const Places*>(tables->place) + 2 * lane;
+    const auto* const index = reinterpret_cast<const Places*>(tables->index) + 2 * lane;
     MOHO_UNROLL
     for (int part = 0; part < 2; ++part) {
-      const Places at = place[part];
+      const Places at = index[part];
       MOHO_UNROLL
       for (int i = 0; i < 8; ++i) numbers[at.p[i]] = own[8 * part + i];
     }
@@ -190,12 +190,12 @@ struct NumberList {
     for (int g = 0; g < 16; ++g) {
       const bool used = numbers[32 * g + lane] != 0;
       const std::uint32_t all = votes_of_lanes(used);
-      if (used) places[count + ones(all & before)] = static_cast<std::uint16_t>(32 * g + lane);
+      if (used) indices[count + ones(all & before)] = static_cast<std::uint16_t>(32 * g + lane);
       count += ones(all);
       if (all != 0) next = 32 * g + bit_width(all);
     }
     if (next < 512) {
-      if (lane == 0) places[count] = end;
+      if (lane == 0) indices[count] = end;
       ++count;
     }
     meet_lanes();
@@ -204,8 +204,8 @@ struct NumberList {
   /// Computes symbol j: its band, its run of zeros, and its number, which is 0 for the end.
   KOKKOS_FORCEINLINE_FUNCTION void symbol(const TransformTables* tables, int j, int& band, int& run,
                                           std::int32_t& number) const {
-    const int p = places[j];
-    const int next = j > 0 ? places[j - 1] + 1 : 0;
+    const int p = indices[j];
+    const int next = j > 0 ? indices[j - 1] + 1 : 0;
     band = tables->band[next];
     run = p - next;
     number = p < end ? numbers[p] : 0;
@@ -274,7 +274,7 @@ struct EncodeTransformLanes {
     if (item >= count) return;
     const int bytes =
         encode(begin + item, lane, *shared,
-               reinterpret_cast<std::uint32_t*>(slots + item * TransformCoder<Dim>::most_bytes));
+               reinterpret_cast<std::uint32_t*>(slots + item * TransformCoder<Dim>::max_bytes));
     if (lane == 0) {
       lengths[begin + item] = static_cast<std::uint16_t>(bytes);
       item_bytes[item] = bytes;

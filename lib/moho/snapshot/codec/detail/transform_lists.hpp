@@ -35,7 +35,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of_two(std::uint32_t low, std::ui
 struct alignas(16) ListQuad {
   static constexpr int longest_run = 63;
   /// Largest number for a block: each entry covers at least one coefficient.
-  static constexpr int most = 128;
+  static constexpr int peak = 128;
 
   std::uint32_t entries[4];
 };
@@ -47,7 +47,7 @@ inline std::int64_t blocks_listed_at_once(std::int64_t blocks) {
 /// Returns the bytes of the lists of a number of blocks, followed by their lengths.
 inline std::int64_t list_bytes(std::int64_t blocks) {
   return blocks *
-         static_cast<std::int64_t>(ListQuad::most * sizeof(ListQuad) + sizeof(std::uint16_t));
+         static_cast<std::int64_t>(ListQuad::peak * sizeof(ListQuad) + sizeof(std::uint16_t));
 }
 
 /// \brief Functor that reads the bits of blocks, one block for each lane, and lists their numbers.
@@ -102,7 +102,7 @@ struct WalkTransform {
     int listed = 0;
     if (bytes > 0 && BlockGrid<Dim>::meets(box, blocks.first(block))) {
       listed = walk(shared, offsets[block / block_lanes] + before, bytes,
-                    quads + (item - lane) * ListQuad::most + lane);
+                    quads + (item - lane) * ListQuad::peak + lane);
     }
     counts[item] = static_cast<std::uint16_t>(listed);
   }
@@ -142,9 +142,9 @@ struct WalkTransform {
       p += run;
       if (size == 0 || p >= 512) break;  // also the end of the block
       bit += used;
-      const bool behind = bit >= 32;
+      const bool upper_half = bit >= 32;
       const std::uint32_t rest =
-          bits_of_two(behind ? middle : low, behind ? high : middle, bit & 31) &
+          bits_of_two(upper_half ? middle : low, upper_half ? high : middle, bit & 31) &
           ((1u << size) - 1u);
       // no words beyond the block are read
       for (bit += size; bit >= 32; bit -= 32) {
@@ -211,7 +211,7 @@ struct DecodeTransformLanes {
     }
     meet_lanes();
     const ListQuad* const from =
-        quads + item / block_lanes * block_lanes * ListQuad::most + item % block_lanes;
+        quads + item / block_lanes * block_lanes * ListQuad::peak + item % block_lanes;
     int next = 0;  // coefficient
     for (int first = 0; first < count; first += block_lanes) {
       ListQuad own{};
@@ -258,7 +258,7 @@ void decode_transform_by_lanes(const Instance<Memory>& exec, const TransformCode
   const BlockGrid<Dim> blocks(packed.header.box);
   const std::int64_t count = blocks.size(), at_once = blocks_listed_at_once(count);
   auto* const quads = reinterpret_cast<ListQuad*>(work);
-  auto* const counts = reinterpret_cast<std::uint16_t*>(quads + at_once * ListQuad::most);
+  auto* const counts = reinterpret_cast<std::uint16_t*>(quads + at_once * ListQuad::peak);
   for (std::int64_t begin = 0; begin < count; begin += at_once) {
     const std::int64_t end = std::min(begin + at_once, count);
     const WalkTransform<Dim> walk{coder,

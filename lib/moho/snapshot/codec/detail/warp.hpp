@@ -70,7 +70,7 @@ KOKKOS_FORCEINLINE_FUNCTION int sum_of_lanes(int value) {
 }
 
 /// Returns the largest value of all lanes.
-KOKKOS_FORCEINLINE_FUNCTION std::uint32_t most_of_lanes(std::uint32_t value) {
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t max_of_lanes(std::uint32_t value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_max_sync(0xffffffffu, value);
 #else
