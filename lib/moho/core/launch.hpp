@@ -202,7 +202,7 @@ Value sum_of(const char* label, const Instance<Memory>& exec, std::int64_t count
 
 /// Returns a minimum over [0, count), initially `start`; waits for the instance.
 ///
-/// body(i, least) lowers `min` if position i has a smaller value.
+/// body(i, min) lowers `min` if position i has a smaller value.
 template <class Value, class Memory, class Body>
 Value min_of(const char* label, const Instance<Memory>& exec, std::int64_t count, Value start,
              const Body& body) {
