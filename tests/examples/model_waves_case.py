@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Case of the tests of model_waves: its runs and their files."""
 
-import json
 import os
 import struct
 
@@ -36,19 +35,12 @@ class Case(support.Case):
         self.assertLess(np.linalg.norm(found - expected), tolerance * np.linalg.norm(expected))
 
 
-class Results:
-    """The files of one run."""
+class Results(support.ShotResults):
+    """Adds the times of samples and the SEG-Y file."""
 
     def __init__(self, folder, text):
-        self.folder, self.text = folder, text
-        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
-            self.summary = json.load(file)
-        self.gathers = [self.load(shot["gather"]) for shot in self.summary["shots"]]
-        self.gather = self.gathers[0]
+        super().__init__(folder, text)
         self.times = self.summary["gather"]["interval"] * np.arange(self.gather.shape[1])
-
-    def load(self, name):
-        return np.load(os.path.join(self.folder, name))
 
     def segy(self):
         """Returns the interval in microseconds and the header values of each trace.

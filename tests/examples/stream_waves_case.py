@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cases of the tests of stream_waves: its runs, their files, and comparison with model_waves."""
 
-import json
 import os
 import re
 import subprocess
@@ -39,19 +38,12 @@ class Case(support.Case):
         return Results(self.path(out), done.stdout)
 
 
-class Results:
-    """The files of one run."""
+class Results(support.ShotResults):
+    """Adds the stream and the last wavefield."""
 
     def __init__(self, folder, text):
-        self.folder, self.text = folder, text
-        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
-            self.summary = json.load(file)
-        self.gathers = [self.load(shot["gather"]) for shot in self.summary["shots"]]
-        self.gather = self.gathers[0]
+        super().__init__(folder, text)
         self.stream = self.summary.get("stream")
-
-    def load(self, name):
-        return np.load(os.path.join(self.folder, name))
 
     def wavefield(self):
         if "wavefield" in self.summary:

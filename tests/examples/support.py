@@ -7,6 +7,7 @@ The process exits with status 77 if numpy is missing.
 from every_program import EveryProgram, NothingIsLost
 from program_case import PLOTS, PNG, Case, SharedRuns, main, np, npy
 from shot_data import DataChecks, DataWavelets, Overflows
+from shot_results import ShotResults
 
 __all__ = ["PLOTS", "PNG", "Case", "DataChecks", "DataWavelets", "EveryProgram", "NothingIsLost", "Overflows",
-           "SharedRuns", "main", "np", "npy"]
+           "SharedRuns", "ShotResults", "main", "np", "npy"]

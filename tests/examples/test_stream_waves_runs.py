@@ -246,7 +246,7 @@ class Resume(Case):
         # without --resume nothing is replaced
         done = self.call(*self.survey, "--no-plot", "--out", "out")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("--host-volume: the volume 'volume' is there, of an earlier run", done.stderr)
+        self.assertIn("--host-volume: the volume 'volume' exists, from an earlier run", done.stderr)
         unchanged()
         # the first shot must be recomputed: the file belongs to another shot
         os.remove(self.path("out/gather_0001.npy"))

@@ -389,7 +389,7 @@ void expect_other_files_are_refused(VolumeInAFile<T, Memory>& volume, const wave
   expect_refused("belongs to another run");
   volume.options.key = "a run";
   volume.options.resume = false;
-  expect_refused("is there, of an earlier run");
+  expect_refused("exists, from an earlier run");
   EXPECT_EQ(std::filesystem::file_size(volume.file), size);
   std::ofstream(volume.folder / "other") << "no volume";
   volume.options.file = volume.folder / "other";

@@ -91,7 +91,7 @@ Entry entry_of_run(int file, const std::string& path, std::uint32_t key, std::si
   }
   if (!resume) {
     fail(path,
-         "is there, of an earlier run (allowed: a new name, or --resume to go on with it): remove "
+         "exists, from an earlier run (allowed: a new name, or --resume to go on with it): remove "
          "it if it is not needed");
   }
   const auto length = static_cast<std::size_t>(status.st_size);
