@@ -33,7 +33,7 @@ inline void wait_on_device(const Instance<Kokkos::HostSpace>& later,
 /// \brief Returns instances on `count` devices for one process; the first is `exec`.
 ///
 /// On hosts it returns `count` copies of `exec`, so that code for several devices can be tested
-/// there.
+/// on hosts.
 /// \throws InputError for more devices than the process can access
 inline std::vector<Instance<Kokkos::HostSpace>> instances_on_devices(
     const Instance<Kokkos::HostSpace>& exec, int count) {

@@ -8,7 +8,7 @@
 
 namespace moho {
 
-/// \brief Returns a text that identifies the launch of this process and its place in it; empty
+/// \brief Returns a text that identifies the launch of this process and its position in it; empty
 /// without a launcher.
 ///
 /// It is made from environment variables, which the programs that a process starts inherit: only a

@@ -47,7 +47,7 @@ class Dijkstra {
 
  private:
   T weight(int k, std::int64_t index) const;
-  /// Calls visit(place, count) for runs of at most `max` contiguous vertices.
+  /// Calls visit(index, count) for runs of at most `max` contiguous vertices.
   template <class Visit>
   void for_each_run(std::int64_t max, Visit&& visit) const;
 

@@ -20,7 +20,7 @@ struct FmmNode {
   double radius;            ///< of all corners of prisms or all stations
   double scale;             ///< unit of length of the expansions, a power of two
   std::int32_t begin, end;  ///< sorted prisms or stations
-  std::int32_t slot;        ///< first padded place of a leaf's stations
+  std::int32_t slot;        ///< first padded slot of a leaf's stations
   std::int32_t parent;      ///< -1 for the root
   std::int32_t child;       ///< first child
   std::int32_t children;    ///< number of children, 0 for a leaf

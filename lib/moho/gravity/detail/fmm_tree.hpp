@@ -26,7 +26,7 @@ struct FmmTree {
   std::vector<FmmNode> nodes;        ///< by depth; children of a node follow each other
   std::vector<std::int32_t> levels;  ///< first node of each depth, and the number of nodes
   std::vector<std::int32_t> leaves;  ///< nodes without children
-  std::int64_t slots = 0;            ///< places of all leaves with padding
+  std::int64_t slots = 0;            ///< slots of all leaves with padding
 };
 
 /// Splits sorted keys into nodes; centres and radii are not set.
@@ -196,7 +196,7 @@ struct BoundLeaves {
   const FmmNode* nodes;
   const std::int32_t* leaves;
   const Record<double>* records;  ///< sorted prisms, or null
-  const double* slots;            ///< 3 x places of stations
+  const double* slots;            ///< 3 x slots of stations
   std::int64_t count;             ///< of places
   LeafBounds* bounds;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {

@@ -18,7 +18,7 @@ struct TransposeData {
   const std::int64_t* first;
   const int* column;
   const double* value;
-  int* index;               ///< blocks x columns: counts, then places behind first of the column
+  int* index;  ///< blocks x columns: counts, then indices after the first of the column
   std::int64_t* first_out;  ///< columns + 1
   int* row_out;             ///< on devices at first entries of a block, until they are sorted
   double* value_out;
